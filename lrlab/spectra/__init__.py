@@ -1,8 +1,7 @@
 """Eigenvalues and singular values of spectral starts along an axis: draws of a problem, which need no solver."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -16,8 +15,7 @@ from lrlab.runs.run import Progress, silent, trial_spec
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Draw:
+class Draw(NamedTuple):
     """One sample: a spec with its own seed, and its value on the axis."""
 
     spec: Spec
@@ -37,10 +35,9 @@ def draws(solver: str, spec: Spec, axis: str, values: Sequence[float], trials: i
     InputError if a value is out of bounds, or if the data and the solver's arrays exceed the memory.
     """
     entry, planned = catalog.solver(solver, spec.model), list[Draw]()
-    options = dict(entry.settle({}).options)
     for value in values:
         cell = place(spec, axis, value)
-        require_memory(cell, entry, options, memory_limit())
+        require_memory(cell, entry, dict(entry.settle({}).options), memory_limit())
         planned += [Draw(trial_spec(cell, trial), axis, float(value), trial) for trial in range(trials)]
     return planned
 

@@ -1,16 +1,13 @@
 """The moment that spectral starts decompose, along an axis: its spectrum, its gap, its overlap with the truth."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from lrlab.arrays import Array
 from lrlab.models.axes import place
-from lrlab.models.low_rank import LowRankSpec
-from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.krylov import nearest
@@ -43,18 +40,14 @@ def moment_spectrum(draw: Draw) -> list[Row]:
         overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
         columns = {"value": values[-2:][::-1], "overlap": overlap}
     else:
-        responses = {"": problem.b, "clipped_": clipped(problem.b)}
-        columns = {name + key: value for name, b in responses.items() for key, value in _debiased(problem, b).items()}
-    rows = pd.DataFrame({**place, "rank": 1, **columns})
-    return rows.assign(rank=rows.index + 1).to_dict("records")
-
-
-def _debiased(problem: LowRankProblem, b: Array) -> dict[str, Any]:
-    """Return the leading singular values of a moment, and the overlap."""
-    k, rng = problem.rank, np.random.default_rng(problem.spec.streams().solver)
-    leading = nearest(problem.operator.moment(b), min(k + 1, *problem.operator.shape), rng)
-    overlap = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
-    return {"value": np.sort(np.abs(leading.s))[::-1], "overlap": overlap}
+        columns, k = {}, problem.rank
+        for name, b in {"": problem.b, "clipped_": clipped(problem.b)}.items():
+            rng = np.random.default_rng(draw.spec.streams().solver)
+            leading = nearest(problem.operator.moment(b), min(k + 1, *problem.operator.shape), rng)
+            columns[f"{name}value"] = np.sort(np.abs(leading.s))[::-1]
+            columns[f"{name}overlap"] = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
+    ranks = range(1, 1 + len(columns["value"]))
+    return pd.DataFrame({**place, "rank": ranks, **columns}).to_dict("records")
 
 
 moment_draws, moments = partial(draws, "gauss-newton"), partial(table, moment_spectrum, "gauss-newton")
@@ -69,20 +62,17 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
     nan unless the k-th value is far above the bulk and the noise that splits it (then the gap is within 10%), and the
     overlap is nan below SURE. For phase retrieval the limits are exact for large m and p.
     """
-    predict: Callable[[Any], Row] = _phase_prediction if isinstance(spec, PhaseRetrieval) else _prediction
-    rows = [{"at": float(value), **predict(place(spec, axis, value))} for value in values]
+    rows = [{"at": float(value), **_prediction(place(spec, axis, value))} for value in values]
     return pd.DataFrame(rows, columns=["at", *COLUMNS], dtype=float)
 
 
-def _phase_prediction(spec: PhaseRetrieval) -> Row:
-    spike = phase.spike(spec.field, "optimal", spec.noise, spec.data)
-    largest, edge = spike.eigenvalues(spec.m / spec.p)
-    endless = float(spike.Z @ spike.energy)
-    values = largest, largest, edge, spike.overlap(spec.m / spec.p), endless, endless
-    return dict(zip(COLUMNS, values, strict=True))
-
-
-def _prediction(spec: LowRankSpec) -> Row:
+def _prediction(spec: Any) -> Row:
+    if isinstance(spec, PhaseRetrieval):
+        spike = phase.spike(spec.field, "optimal", spec.noise, spec.data)
+        largest, edge = spike.eigenvalues(spec.m / spec.p)
+        endless = float(spike.Z @ spike.energy)
+        limits = largest, largest, edge, spike.overlap(spec.m / spec.p), endless, endless
+        return dict(zip(COLUMNS, limits, strict=True))
     if spec.outliers:
         # Gross errors are not Gaussian noise.
         return {}
@@ -96,8 +86,8 @@ def _prediction(spec: LowRankSpec) -> Row:
     else:
         spikes = [spiked.spike(float(s), noise, j, rows, columns) for j, s in enumerate(sizes)]
         edge = spiked.edge(noise.rest, rows, columns)
-    values = [spike.value for spike in spikes]
-    overlap = float(np.mean([spike.left for spike in spikes]))
+    values = [one.value for one in spikes]
+    overlap = float(np.mean([one.left for one in spikes]))
     # Independent noise of this variance between the u and the v lowers the least of k equal values by up to `split`.
     split = float(np.sqrt(2.0 * (len(sizes) - 1) * np.max(noise.right + 2.0 * (noise.left - noise.rest))))
     gap = min(values) - edge
@@ -115,11 +105,9 @@ def compare(rows: pd.DataFrame) -> pd.DataFrame:
     place = ["at", "trial"]
     ranks = {"largest": 1, "smallest": rows["k"], "next": rows["k"] + 1}
     of = {name: rows[rows["rank"] == rank].set_index(place) for name, rank in ranks.items()}
-    values = pd.DataFrame(index=of["largest"].index)
+    kinds = list[pd.DataFrame]()
     for kind in ("", "clipped_") if "clipped_value" in rows else ("",):
-        for name, own in of.items():
-            values[f"{kind}{name}"] = own[f"{kind}value"]
-        values[f"{kind}next"] = values[f"{kind}next"].fillna(0.0)
-        values[f"{kind}gap"] = values[f"{kind}smallest"] - values[f"{kind}next"]
-        values[f"{kind}overlap"] = of["largest"][f"{kind}overlap"]
-    return statistics(values, ["at"])
+        values = pd.DataFrame({name: own[f"{kind}value"] for name, own in of.items()}).fillna({"next": 0.0})
+        values = values.assign(gap=values["smallest"] - values["next"], overlap=of["largest"][f"{kind}overlap"])
+        kinds.append(values.add_prefix(kind))
+    return statistics(pd.concat(kinds, axis=1), ["at"])

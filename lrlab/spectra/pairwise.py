@@ -25,8 +25,6 @@ LARGEST_BAND = 200
 """Largest p with bands: they narrow, and take longer, as p grows."""
 OUTER = 0.05
 """Fraction of the samples below, and above, a band."""
-FINE = 300
-"""Points of the curve of a bulk."""
 
 
 def pairwise_spectrum(draw: Draw) -> list[Row]:
@@ -35,8 +33,7 @@ def pairwise_spectrum(draw: Draw) -> list[Row]:
     A row: axis, at, trial, seed, moment ("M" or "M'"), rank (1 is the largest), value, and overlap, the squared cosine
     of the eigenvector and the truth.
     """
-    problem = draw.spec.build()
-    rows = []
+    rows, problem = list[Row](), draw.spec.build()
     for moment, M in zip(MOMENTS, pair_moments(problem, "consecutive"), strict=True):
         values, vectors = top_eigenpairs(M, 2)
         for rank, (value, vector) in enumerate(zip(values, vectors.T, strict=True), start=1):
@@ -66,8 +63,9 @@ def predictions(spec: Spec, axis: str, values: Sequence[float]) -> pd.DataFrame:
             # M/4 without a signal: this fraction of the pairs counts.
             share = limit.population_rest / 2.0
             noise = upper_edge([2.0 / (cell.n // 2)], [cell.n // 2 * share], cell.p)
-            seen = {"top": limit.top, "second": noise.mean}
-            limits = limit._asdict() | (seen if limit.overlap > 0 else {"top": noise.mean, "second": noise.second})
+            limits = limit._asdict() | {"second": noise.mean}
+            if not limit.overlap > 0:
+                limits |= {"top": noise.mean, "second": noise.second}
             if not cell.theory_holds:
                 limits = dict.fromkeys(limits, np.nan) | {"moment": moment}
             rows.append({"axis": axis, "at": float(value), "phi": phi, "ratio": cell.n / cell.p, **limits})
@@ -138,7 +136,7 @@ def histogram(spec: SingleIndexSpec, moment: str, compared: Sequence[SingleIndex
     # M/4 has the bulk of 2 pi G^T G / (N pi): N pi pairs count among N = n/2.
     scale = limit.population_rest
     ratio = 2.0 * spec.p / (spec.n * scale / 2.0)
-    x = np.linspace(*support(ratio, scale), FINE)
+    x = np.linspace(*support(ratio, scale), 300)
     spike = limit.top if limit.overlap > 0 else None
     title = f"eigenvalues of {moment.replace(chr(39), '′')}/4"
     law = x, density(x, ratio, scale)
