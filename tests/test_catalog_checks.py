@@ -122,12 +122,8 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
     [
         (changed(title=""), "toy.py: Changed has no title: add it to the class"),
         (changed(size=3, __annotations__={"size": int}), "Changed.size is not declared: write size: Annotated"),
-        (
-            changed(weigh=abstractmethod(lambda self: 0)),
-            "toy.py: a part of the entry is wrong .*abstract.* weigh.*: correct it",
-        ),
+        (changed(weigh=abstractmethod(lambda self: 0)), "toy.py: a part of the entry is wrong .*abstract.* weigh"),
         (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "toy.py: Low has no problem: add"),
-        (replace(MODEL, plane=("n",)), "toy.py: a part of the entry is wrong .*: correct it"),
         (changed(check=in_two_lines), r"toy.py: a part of the entry is wrong \(two lines\): correct it"),
         (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
         (changed(absent_metrics=("loss",)), "metric of toy must be one of error, got loss"),
@@ -143,12 +139,9 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         (family_with(limits={"max_itr": 3}), 'limit of toy must be .*, got max_itr: did you mean "max_iter"?'),
         (
             replace(SOLVER, title="", run=wordless),
-            "guess.py: the solver guess has no title: add it to the docstring, as its first line",
+            "guess.py: the solver guess has no title: add it to .*, as its first",
         ),
-        (
-            replace(SOLVER, summary=""),
-            "the solver guess has no summary: add it to the docstring, as its second paragraph",
-        ),
+        (replace(SOLVER, summary=""), "guess has no summary: add it to the docstring, as its second paragraph"),
         (replace(SOLVER, update=""), "the solver guess has no update: add it to the docstring, as LaTeX after"),
         (replace(SOLVER, reference=""), "the solver guess has no reference: add it to the docstring, after"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),

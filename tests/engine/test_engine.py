@@ -11,7 +11,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import cloudpickle
@@ -91,9 +90,9 @@ def refuse_odd(item: int) -> int:
     return item
 
 
-def endless(seed: int = 0) -> Job:
-    """Return a job that runs until it is ended."""
-    return make_job(spec("one-bit-sensing", seed=seed), "pairwise-moment", tol=0, max_iter=1_000_000)
+def endless(seed: int = 0, **limits: int) -> Job:
+    """Return a job that runs until it is ended, or to its limits."""
+    return make_job(spec("one-bit-sensing", seed=seed), "pairwise-moment", **{"tol": 0, "max_iter": 10**6, **limits})
 
 
 def short(**parameters: object) -> Job:
@@ -138,7 +137,7 @@ def small_engine() -> Iterator[Engine]:
 
 @pytest.mark.slow
 def test_followed_runs_equal_runs_in_this_process(engine):
-    following = engine.follow([replace(endless(), limits=endless().limits._replace(max_iter=3000)), short()])
+    following = engine.follow([endless(max_iter=3000), short()])
     assert following.wait(PATIENCE)
     for run in following.runs:
         here = run_job(run.job)

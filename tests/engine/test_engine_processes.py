@@ -14,25 +14,20 @@ import psutil
 import pytest
 from distributed import Security
 
-from lrlab import InputError, Stop, spec
+from lrlab import InputError, Stop
 from lrlab.engine import engine as engines
 from lrlab.engine import local_cluster
 from lrlab.engine.engine import Engine, get_engine
 from lrlab.engine.local_cluster import LocalCluster, client_of
 from lrlab.engine.messages import EngineClosed
 from lrlab.engine.results import collect
-from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import run_job
 from lrlab.ui.shared.progress import batch_bar
 from tests.clusters import cluster
+from tests.engine.test_engine import endless
 from tests.waiting import PATIENCE, until
 
 pytestmark = pytest.mark.slow
-
-
-def endless(**limits: int) -> Job:
-    """Return a job that runs until it is ended."""
-    return make_job(spec("one-bit-sensing"), "pairwise-moment", **{"tol": 0, "max_iter": 1_000_000, **limits})
 
 
 @pytest.mark.attempt("`kill -9` of the scheduler", "runs and sweeps end in a sentence")

@@ -26,6 +26,7 @@ from lrlab.runs.job import make_job
 from lrlab.runs.quick import Quick, quick_run
 from lrlab.runs.run import blas, blas_threads
 from lrlab.runs.trace import Trace
+from tests.engine.test_engine import endless, short
 from tests.waiting import PATIENCE, until
 
 
@@ -160,13 +161,6 @@ def test_progress_within_a_long_iteration_is_sent_meanwhile():
     assert [(whose, message.progress) for whose, message in messages[:5]] == [(OTHER, k / 5) for k in range(1, 6)]
 
 
-LONG = {"tol": 0, "max_iter": 1_000_000}
-
-
-def job(seed: int, **settings: object):
-    return make_job(lrlab.spec("one-bit-sensing", n=400, p=8, seed=seed), "pairwise-moment", **settings)
-
-
 def test_nobody_waits_for_the_long_items_of_others(engine: Engine):
     blocking = [engine.map(time.sleep, [600.0] * 40)]
     try:
@@ -174,7 +168,7 @@ def test_nobody_waits_for_the_long_items_of_others(engine: Engine):
         # Items of a work that has none under way have a worker.
         until(lambda: (quick.take(0.1), quick.done == 2)[1])
         blocking.append(engine.map(time.sleep, [600.0] * 40))
-        followed = engine.follow([job(5)])
+        followed = engine.follow([short(seed=5)])
         assert followed.wait(PATIENCE), "followed jobs have a worker of their own"
     finally:
         for stream in blocking:
@@ -182,7 +176,7 @@ def test_nobody_waits_for_the_long_items_of_others(engine: Engine):
 
 
 def test_a_job_that_waits_says_how_many_come_first(engine: Engine):
-    runs = [engine.follow([job(100 + k, **LONG)]) for k in range(12)]
+    runs = [engine.follow([endless(100 + k)]) for k in range(12)]
     try:
         last = runs[-1]
         until(lambda: last.wait(0.05) or last.runs[0].ahead)

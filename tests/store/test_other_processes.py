@@ -13,6 +13,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
@@ -43,10 +44,6 @@ def one_by_one(function, items):
     return LocalResults(function, items, batch_seconds=0.0)
 
 
-def remove_one(path):
-    path.unlink()
-
-
 def remove_all(path):
     for file in path.parent.iterdir():
         file.unlink()
@@ -65,7 +62,7 @@ def replace_by_text(path):
 
 @pytest.mark.slow
 @pytest.mark.attempt("a store removed or replaced during a sweep", "a sentence and status 1; run again, it resumes")
-@pytest.mark.parametrize("remove", [remove_one, remove_all, replace_by_another, replace_by_text])
+@pytest.mark.parametrize("remove", [Path.unlink, remove_all, replace_by_another, replace_by_text])
 def test_a_store_that_is_removed_during_a_sweep_ends_it(path, tmp_path, capsys, monkeypatch, remove):
     definition = tmp_path.parent / f"{tmp_path.name}.toml"
     definition.write_text(to_toml(SWEEP))
