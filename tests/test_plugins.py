@@ -21,7 +21,15 @@ from lrlab.store.store import Store
 
 ROOT = Path(__file__).parents[1]
 SPEC = lrlab.spec("one-bit-sensing", n=200, p=8)
-FILE = '''"""An own solver."""
+DOCSTRING = '''"""{}.
+
+    Yield a mean of the rows with their signs.
+
+    .. math:: x
+
+    Reference: nobody (2026).
+    """'''
+FILE = f'''"""An own solver."""
 
 from typing import Annotated
 
@@ -33,28 +41,14 @@ FACTOR = 1.0
 
 @solver(models="one-bit-sensing")
 def own_mean(problem, *, power: Annotated[int, number(1, 9, "steps")] = 2, rng):
-    """Own mean.
-
-    Yield the mean of the rows with their signs.
-
-    .. math:: x
-
-    Reference: nobody (2026).
-    """
+    {DOCSTRING.format("Own mean")}
     for _ in range(power):
         yield Iterate(FACTOR * unit(problem.y @ problem.X), objective=1.0)
 
 
 @solver(models="one-bit-sensing")
 def own_failure(problem, *, rng):
-    """Own failure.
-
-    Fail after a step.
-
-    .. math:: x
-
-    Reference: nobody (2026).
-    """
+    {DOCSTRING.format("Own failure")}
     yield Iterate(problem.y @ problem.X)
     raise ValueError("no such luck")
 
@@ -166,7 +160,7 @@ def test_trials_of_a_file_go_stale_when_its_code_changes_and_not_when_its_words_
     with Store() as store:
         lrlab.sweep(SPEC, axes={"n": [100]}, solvers=["own-mean"], trials=2, store=store, start=LocalResults)
         [before] = store.groups()
-        words = FILE.replace("Yield the mean of the rows with their signs.", "Yield a mean.")
+        words = FILE.replace("Yield a mean of the rows with their signs.", "Yield a mean.")
         own.write_text(words.replace('models="one-bit-sensing"', 'models="one-bit-sensing", memory=0.5'))
         lrlab.register(own)
         assert not store.groups()[0].stale and version() == before.version

@@ -22,6 +22,7 @@ from lrlab.runs.run import Trial, TrialResult
 from lrlab.shell import app
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
+from tests.test_plugins import DOCSTRING
 
 SOLVE = ["solve", "one-bit-sensing", "--solver", "pairwise-moment"]
 
@@ -238,27 +239,20 @@ def test_version_is_that_of_the_package(capsys):
     assert (main(["--version"]), *capsys.readouterr()) == (0, f"lrlab {lrlab.__version__}\n", "")
 
 
-PLUGIN = '''
+PLUGIN = """
 import os, signal, sys
 from lrlab import Iterate, solver
 print("hello from the file")
 @solver(models="one-bit-sensing")
 def noisy(problem, *, rng):
-    """Noisy.
-
-    A guess.
-
-    .. math:: x
-
-    Reference: None.
-    """
+    {words}
     print("hello from the solver")
     print("hello from another stream", file=sys.__stdout__, flush=True)
     os.write(1, b"hello from a library\\n")
     {first}
     yield Iterate(rng.standard_normal(problem.spec.p))
 {last}
-'''
+"""
 CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
 
 
@@ -275,7 +269,7 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
     ],
 )
 def test_what_a_plugin_prints_or_raises_is_not_taken_for_the_command(first, last, status, sentence, tmp_path):
-    (tmp_path / "own.py").write_text(PLUGIN.format(first=first, last=last))
+    (tmp_path / "own.py").write_text(PLUGIN.format(words=DOCSTRING.format("Noisy"), first=first, last=last))
     files = f"none.py{os.pathsep}{tmp_path / 'own.py'}"
     done = run("lrlab solve one-bit-sensing --solver noisy --json", LRLAB_PLUGINS=files)
     assert done.returncode == status and sentence in done.stderr and "Traceback" not in done.stderr
