@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
 import lrlab
@@ -112,16 +114,6 @@ LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT
 TESTS = [path for folder in ("tests/**", "benchmarks", "benchmarks/load") for path in ROOT.glob(f"{folder}/*.py")]
 DOCS = [ROOT / "docs" / "conf.py", *(ROOT / "docs" / "extension").glob("*.py")]
 BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
-MODULES = {
-    "axe-playwright-python": "axe_playwright_python",
-    "scikit-learn": "sklearn",
-    "pillow": "PIL",
-    "import-linter": "importlinter",
-    "pytest-xdist": "xdist",
-    "pyyaml": "yaml",
-    "font-source-sans-pro": "font_source_sans_pro",
-}
-"""Names of modules that differ from the names of their distributions."""
 PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
 """Public modules of these libraries."""
 PRIVATE = {("permalink.py", "streamlit.runtime.scriptrunner")}
@@ -141,12 +133,14 @@ def imports(path: Path) -> set[str]:
     return names
 
 
+packages = functools.cache(packages_distributions)
+
+
 def required(*files: str) -> set[str]:
-    """Return the names of the modules that requirement files declare."""
-    lines = [line for file in files for line in (ROOT / file).read_text().splitlines()]
-    names = [re.match(r"[\w-]+", line)[0] for line in lines if line and not line.startswith("#")]
-    extras = {"distributed"} if any(line.startswith("dask[distributed]") for line in lines) else set()
-    return {MODULES.get(name, name) for name in names} | extras
+    """Return the names of the modules that requirement files declare: those of installed ones, and their own."""
+    lines = [line for file in files for line in (ROOT / file).read_text().splitlines() if line and line[0] != "#"]
+    names = {name for one in map(Requirement, lines) for name in (canonicalize_name(one.name), *one.extras)}
+    return names | {module for module, owners in packages().items() if names & {*map(canonicalize_name, owners)}}
 
 
 @pytest.mark.slow

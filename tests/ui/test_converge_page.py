@@ -25,7 +25,7 @@ from lrlab.runs.run import run_job
 from lrlab.ui.converge import dragged
 from lrlab.ui.converge.results_view import live_parts, message, shown
 from lrlab.ui.converge.run_controls import CurveSettings
-from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, place, words
+from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, words
 from tests.waiting import PATIENCE, until
 
 # Pages find the engine of the session, warm.
@@ -51,14 +51,6 @@ def test_a_slider_has_round_values_and_stands_first_inside_its_range_or_at_a_bou
         low, high, _ = entry.family.ranges[name]
         values = positions(entry, name)
         assert values[0] == pytest.approx(low, rel=0.05) and values[-1] >= high
-
-
-def test_a_slider_stands_at_its_number_which_may_be_any():
-    at = opened_run()
-    number = at.number_input(key="converge.one-bit-sensing.n")
-    assert place(at, "slider of n") == str(number.value)
-    number.set_value(4321).run()
-    assert at.query_params["n"] == place(at, "slider of n") == "4321"
 
 
 def test_another_model_keeps_the_solvers_that_it_has_and_its_own_come_back_with_the_family():

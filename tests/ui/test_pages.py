@@ -68,11 +68,9 @@ def test_converge_runs_to_the_end_and_shows_scores_and_then_theory_at_the_size_o
     assert curves[0]["name"] == "Pairwise moment" and any(trace.get("name") == "Bayes-optimal" for trace in curves)
 
 
-@pytest.mark.parametrize(
-    ("model", "show", "kind"), [("multilabel", "precision_3", "linear"), ("multilabel", "hamming", "log")]
-)
-def test_shares_of_successes_are_drawn_on_a_linear_axis(model, show, kind):
-    at = opened("converge", model=model, n="200", d="8", show=show)
+@pytest.mark.parametrize(("show", "kind"), [("precision_3", "linear"), ("hamming", "log")])
+def test_shares_of_successes_are_drawn_on_a_linear_axis(show, kind):
+    at = opened("converge", model="multilabel", n="200", d="8", show=show)
     assert figure(at, "converge-curves")["layout"]["yaxis"]["type"] == kind
 
 
@@ -118,7 +116,7 @@ def test_each_mistake_in_an_address_is_one_sentence_and_the_rest_is_used():
 def test_an_address_that_has_not_reached_the_browser_undoes_nothing():
     at = opened("converge", p="12")
     at.number_input(key="converge.one-bit-sensing.n").set_value(4321).run()
-    assert at.query_params == {"n": "4321", "p": "12"}
+    assert at.query_params == {"n": "4321", "p": "12"} and place(at, "slider of n") == "4321"
     del at.query_params["n"]
     at.number_input(key="converge.one-bit-sensing.noise").set_value(0.2).run()
     assert at.query_params == {"n": "4321", "p": "12", "noise": "0.2"}
