@@ -280,19 +280,19 @@ def test_what_cannot_be_read_is_never_the_same(value, same):
 
 
 @pytest.mark.parametrize(
-    ("module", "old", "new", "stale"),
+    ("name", "value", "stale"),
     [
-        ("solvers.network.debiased", "64 * eps", "65 * eps", {"ep-rom"}),
-        ("models.network", "2.0 + trace", "3.0 + trace", {"ep-rom", "tangent-descent"}),
-        ("models.multilabel", "per_row == 0", "per_row <= 0", {"leml"}),
-        ("protocol", "return self", "return None", set()),
+        ("solvers.network.debiased.step_along", lambda: 1.0, {"ep-rom"}),
+        ("models.network.NetworkProblem.draw", lambda: 1.0, {"ep-rom", "tangent-descent"}),
+        ("models.multilabel.FRESH", 999, {"leml"}),
+        ("protocol.Spec.replace", lambda: 1.0, set()),
     ],
 )
-def test_versions_of_the_catalogue(edit, module, old, new, stale):
+def test_versions_of_the_catalogue(edit, name, value, stale):
     network = "polynomial-network"
     used = {"sir": "one-bit-sensing", "leml": "multilabel", "ep-rom": network, "tangent-descent": network}
     before = {solver: store.version(model, solver) for solver, model in used.items()}
-    edit(f"lrlab.{module}", old, new)
+    edit(f"lrlab.{name}", value)
     assert {solver for solver, model in used.items() if store.version(model, solver) != before[solver]} == stale
     assert not store.is_current("one-bit-sensing", "ep-rom", "") and not store.is_current("none", "ep-rom", "")
 

@@ -19,6 +19,7 @@ import pytest
 from lrlab import InputError, solve, spec
 from lrlab.__main__ import main
 from lrlab.engine.results import LocalResults
+from lrlab.linalg import hard_threshold
 from lrlab.model_entry import Success
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, TrialResult, run_traced, run_trial, trial_spec
@@ -90,7 +91,7 @@ def test_cells_count_what_was_measured():
 def test_a_changed_solver_makes_its_own_trials_stale_and_no_others(path, edit):
     with Store(path) as store:
         before = swept(SWEEP, store)
-        edit("lrlab.solvers.single_index.moment_methods", "mean += y @ X / n", "mean += y @ X / n * 1")
+        edit("lrlab.solvers.single_index.moment_methods.hard_threshold", lambda b, s: hard_threshold(b, s))
         assert {group.solver: group.stale for group in store.groups()} == {
             "marginal-mean": True,
             "pairwise-moment": False,
@@ -275,7 +276,7 @@ def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
     assert list(parquet.columns) == list(rows[0]) and parquet["n"].dtype == "int64"
     assert [float(row["error"]) for row in rows] == parquet["error"].tolist(), "to the last digit"
     capsys.readouterr()
-    edit("lrlab.solvers.single_index.moment_methods", "mean += y @ X / n", "mean += y @ X / n * 1")
+    edit("lrlab.solvers.single_index.moment_methods.hard_threshold", lambda b, s: hard_threshold(b, s))
     assert main(["store", str(path), "--prune", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["trials_pruned"] == 12 and [group["solver"] for group in document["groups"]] == ["pairwise-moment"]
