@@ -47,7 +47,7 @@ TABLES = {
 _LISTS = ("series", "panels", "columns", "lines", "claims")
 _KINDS = {name: with_keys(dict.fromkeys(keys.split(), ANY), keys.split()[0]) for name, keys in TABLES.items()}
 FILE = with_keys(
-    {**ABOUT, "model": TEXT, "seed": ANY, "trials": WHOLE, "tune_by": TEXT, "data": NAMES}
+    {**ABOUT, "model": TEXT, "seed": ANY, "trials": WHOLE, "tune_by": TEXT, "data": NAMES, "unit_rows": NAMES}
     | dict.fromkeys(("spec", "axes", "settings"), TABLE)
     | {name: Kind("a list of tables", list, kind) if name in _LISTS else kind for name, kind in _KINDS.items()},
     *("title", "reference", "explanation", "trials", "figure", "panels"),

@@ -87,9 +87,9 @@ class Search:
 
 @dataclass(frozen=True)
 class DatasetFit:
-    """A solver on a data set, with unscaled features and no intercepts, as in papers.
+    """A solver on a data set, by default with unscaled features and no intercepts, as in papers.
 
-    share: rank over the number of labels, 0 without a rank. observed: fraction of observed labels. tune_by: metric that
+    unit_rows: whether samples have norm 1 and each label has an intercept. share: rank over the number of labels, 0 without a rank. observed: fraction of observed labels. tune_by: metric that
     chooses regularization and iterations on held-out samples. trial: seed of split, observed labels and solver.
     """
 
@@ -100,6 +100,7 @@ class DatasetFit:
     observed: float
     iterations: int
     tune_by: str
+    unit_rows: bool = False
     settings: tuple[tuple[str, Value], ...] = ()
     trial: int = 0
 
@@ -158,6 +159,11 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
         train, test, labels = task.files
         training = read(train, labels, beside=test)
         fresh = read(test, labels, like=training)
+        if task.unit_rows:
+            # Importing scikit-learn takes a second, which pages do not need.
+            from sklearn.preprocessing import normalize
+
+            training, fresh = (replace(data, X=normalize(data.X)) for data in (training, fresh))
         about["rank"] = min(training.d, max(1, round(task.share * training.L))) if task.share else 0
         job = job_of(
             (hide(training, task.observed, task.trial), fresh),
@@ -165,7 +171,7 @@ def fit_dataset(task: DatasetFit) -> dict[str, Any]:
             tune_by=task.tune_by,
             max_iter=task.iterations,
             max_seconds=MOST_SECONDS,
-            intercept=False,
+            intercept=task.unit_rows,
             scaling="none",
             seed=task.trial,
             **({"rank": about["rank"]} if about["rank"] else {}),

@@ -6,7 +6,8 @@ runs. A panel shows a metric at the end of runs, times `scale` (100 for percent)
 
 The place is a `column`, one of the tables [[columns]] with a spec and, by a series' label, settings. Or it is a fit:
 data, share (rank over the number of labels) and observed (fraction of observed labels). One validation split tunes fits
-by `tune_by`; settings.max_iter limits the iterations. A series with full_rank does not depend on the rank, and counts
+by `tune_by`; settings.max_iter limits the iterations; sets in `unit_rows` have samples of norm 1 and an intercept per
+label. A series with full_rank does not depend on the rank, and counts
 for all shares. A panel shows a metric along an axis (share, observed, data, or seconds: all iterations of the first
 trial) in the rows selected by `rows`. The user provides the folder with the data; captions name missing sets and fits
 that a solver rejects. If the folder has none of the paper's sets, lrlab fits the sets that it has.
@@ -126,8 +127,9 @@ def _items(preset: Preset, files: Sets, row: Toml, trials: int | None) -> Iterat
     settings = settings_of(preset, {}, one)
     most, share = int(settings.pop("max_iter", 10)), 0.0 if row["full_rank"] else float(row["share"])
     about = (row["data"], files[row["data"]], one["solver"], share, float(row["observed"]), most)
+    unit_rows = row["data"] in preset.content.get("unit_rows", ())
     for number in range(trials or preset.content["trials"]):
-        yield number, DatasetFit(*about, preset.content["tune_by"], tuple(settings.items()), number)
+        yield number, DatasetFit(*about, preset.content["tune_by"], unit_rows, tuple(settings.items()), number)
 
 
 def _notes(preset: Preset, files: Sets, table: pd.DataFrame) -> str:
