@@ -29,7 +29,6 @@ KINDS = ("lines", "table", "spectrum")
 """Shapes of figures."""
 FORMULAS = {"claimed": "processor", "memory": "megabytes"}
 """Keys of series with formulas of costs, and the measured costs."""
-MEMORY = "memory of the data and of the method"
 TABLES = {
     "figure": "kind metric metric_title log_x log_y statement against against_title steps level",
     "series": "label solver settings model spec axes full_rank quantity part below fewest against paper why claimed"
@@ -145,7 +144,8 @@ def _formulas(preset: Preset) -> Iterator[Toml]:
         if shown and axis in series.get(key, {}):
             bound = series[key][axis]
             # The paper's words in a series are about time.
-            words = series["paper"] if key == "claimed" else f"{MEMORY}: at most {axis}^{bound:g}"
+            memory = f"memory of the data and of the method: at most {axis}^{bound:g}"
+            words = series["paper"] if key == "claimed" else memory
             claim = {"paper": words, "why": series.get("why", ""), "quoted": False, "panel": panel["title"]}
             yield {**claim, "rule": "exponent", "series": [series["label"]], "level": bound, "cost": cost}
 

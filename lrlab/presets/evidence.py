@@ -42,15 +42,14 @@ EVERYTHING = Interval(-math.inf, math.inf)
 class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
 
-    errors: sampling errors in addition to the spread of the trials, by series and place. durations: for times to a
-    level, the length of a run that missed it, whose time is infinite. blocks: scores on the same blocks of test samples
-    for all series; their spread gives the errors of numbers and of paired differences.
+    durations: for times to a level, the length of a run that missed it, whose time is infinite. errors: sampling errors
+    in addition to the spread of the trials, by series and place; or scores on the same blocks of test samples for all
+    series, whose spread gives the errors of numbers and of paired differences.
     """
 
     values: Mapping[str, Numbers]
-    errors: Mapping[str, Mapping[Place, float]] = {}
     durations: Mapping[str, Numbers] = {}
-    blocks: Mapping[str, Numbers] = {}
+    errors: Mapping[str, Mapping[Place, float | Array]] = {}
 
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
         """Return the places common to all series that a rule selects (`at`, `from` and `to`, or `columns`)."""
@@ -76,8 +75,8 @@ class Samples(NamedTuple):
 
     def error(self, series: str, place: Place) -> float:
         """Return the sampling error of a number, without the spread of the trials."""
-        blocks = self.blocks.get(series, {}).get(place)
-        return self.errors.get(series, {}).get(place, 0.0) if blocks is None else error_of_mean(blocks)
+        known = self.errors.get(series, {}).get(place, 0.0)
+        return error_of_mean(known) if isinstance(known, np.ndarray) else known
 
     def interval(self, series: str, place: Place, among: int = 1) -> Interval:
         """Return the interval of a series at a place, corrected for a number of simultaneous intervals."""
@@ -117,8 +116,8 @@ class Samples(NamedTuple):
     def _error_of_gap(self, names: Sequence[str], place: Place, relative: bool) -> float:
         """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
         scales = [self.center(name, place) if relative else 1.0 for name in names]
-        if all(place in self.blocks.get(name, {}) for name in names):
-            below, above = (self.blocks[name][place] / scale for name, scale in zip(names, scales, strict=True))
+        below, above = (self.errors.get(k, {}).get(place, 0.0) / scale for k, scale in zip(names, scales, strict=True))
+        if isinstance(below, np.ndarray) and isinstance(above, np.ndarray):
             return error_of_mean(above - below)
         errors = [self.error(name, place) / scale for name, scale in zip(names, scales, strict=True)]
         several = min(len(self.values[name][place]) for name in names) > 1

@@ -89,8 +89,9 @@ class Search:
 class DatasetFit:
     """A solver on a data set, by default with unscaled features and no intercepts, as in papers.
 
-    unit_rows: whether samples have norm 1 and each label has an intercept. share: rank over the number of labels, 0 without a rank. observed: fraction of observed labels. tune_by: metric that
-    chooses regularization and iterations on held-out samples. trial: seed of split, observed labels and solver.
+    share: rank over the number of labels, 0 without a rank. observed: fraction of observed labels. tune_by: metric that
+    chooses regularization and iterations on held-out samples. unit_rows: whether samples have norm 1 and labels have
+    intercepts. trial: seed of split, observed labels and solver.
     """
 
     data: str

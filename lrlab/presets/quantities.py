@@ -305,8 +305,7 @@ def direct(problem: MultilabelProblem, W: Array, S: Array, H: Array) -> Actions:
 QUANTITIES: dict[str, Callable[..., Parts]] = {
     function.__name__.replace("_", "-"): function
     for function in (properties, isometry, contraction, statistical_error, link_gap, many_matrices, convex_rank)
-    + (generalisation_gaps, rank_fits, rank_distances, perturbation, sign_moments)
-    + (fast_products, threaded_products)
+    + (generalisation_gaps, rank_fits, rank_distances, perturbation, sign_moments, fast_products, threaded_products)
 }
 """Functions of a spec with the seed of a trial, and of the place if the axis is not a parameter, by name."""
 

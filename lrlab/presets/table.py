@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from lrlab import presets
+from lrlab.arrays import Array
 from lrlab.catalog import family
 from lrlab.figures.build import Figure
 from lrlab.figures.series import beside
@@ -214,34 +215,26 @@ def _judged(preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFra
     ran = placed[[*keys, "x"]].merge(trials, on=keys).drop_duplicates(["series", "x", "trial"])
     # Each trial hides other labels: with one trial, the test samples do not tell that spread.
     known = placed[(placed["trials"] > 1) | (placed["observed"] == 1)] if preset.data else placed[:0]
-    errors = {
-        series: {row.x: sampling_error(metric, row.ours, row.data) for row in own.itertuples()}
-        for series, own in known.groupby("series")
-    }
+    errors: dict[str, dict[Any, Any]] = {}
+    for row in known.itertuples():
+        fits = ran[(ran["series"] == row.series) & (ran["x"] == row.x)]
+        errors.setdefault(row.series, {})[row.x] = sampling_error(metric, row.ours, row.data, fits)
     numbers = {
         series: dict(zip(own["x"], own["paper"], strict=True)) for series, own in placed.groupby("series", sort=False)
     }
-    samples = samples_of(ran, "x", "value")._replace(errors=errors, blocks=_blocks(ran, metric, errors))
+    samples = samples_of(ran, "x", "value")._replace(errors=errors)
     best = 1 if _measure(preset, panel).rising != panel.get("complement", False) else -1
     return [*claims.verdicts(preset, panel["title"], samples), *claims.on_numbers(numbers, samples, best)]
 
 
-def _blocks(ran: pd.DataFrame, metric: str, errors: Mapping[str, Any]) -> dict[str, dict[Any, np.ndarray]]:
-    """Return the scores on blocks of the test samples, mean over the trials, of fits with known errors."""
-    blocks: dict[str, dict[Any, np.ndarray]] = {}
-    for (series, x), own in ran.groupby(["series", "x"]) if "blocks" in ran else ():
-        if x in errors.get(series, {}) and all(isinstance(one, list) and metric in one[0] for one in own["blocks"]):
-            scores = [[block[metric] for block in one] for one in own["blocks"]]
-            blocks.setdefault(series, {})[x] = np.mean(scores, axis=0)
-    return blocks
-
-
-def sampling_error(metric: str, value: float, data: str) -> float:
-    """Return an upper bound of the standard error of a mean over the test samples of a set, for results without blocks.
+def sampling_error(metric: str, value: float, data: str, fits: pd.DataFrame) -> Array | float:
+    """Return the scores on blocks of a set's test samples, mean over fits; without blocks, a bound of the mean's error.
 
     A score between 0 and 1 with mean m has variance at most m (1 - m). The number of wrong labels per row is assumed to
     vary at most as a geometric number. 0 for a set of unknown size.
     """
+    if "blocks" in fits and all(isinstance(one, list) and metric in one[0] for one in fits["blocks"]):
+        return np.mean([[block[metric] for block in one] for one in fits["blocks"]], axis=0)
     if data not in SETS:
         return 0.0
     labels, test_rows = SETS[data]["labels"], SETS[data]["test_rows"]

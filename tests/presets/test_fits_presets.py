@@ -1,6 +1,7 @@
 """Presets of kind `table` and published data sets: what is run, and what stands beside the paper's numbers."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from benchmarks import ship
@@ -135,7 +136,8 @@ def test_a_table_ends_with_verdicts_on_its_numbers_on_both_sides_and_on_the_orde
     """Of 2,515 test rows, which give a percentage near a half to within a point."""
     names = ["a", "b", "c"]
     held = Samples({name: {0.4: np.array([value])} for name, value in zip(names, ours, strict=True)})
-    held = held._replace(errors={name: {0.4: table.sampling_error("precision@1", 50.0, "bibtex")} for name in names})
+    bound = table.sampling_error("precision@1", 50.0, "bibtex", pd.DataFrame())
+    held = held._replace(errors={name: {0.4: bound} for name in names})
     printed = dict(zip(names, ({0.4: value, 0.6: np.nan} for value in (60.0, 50.0, 40.0)), strict=True))
     found = claims.on_numbers(printed, held, best=1)
     assert [verdict.verdict for verdict in found] == [numbers, order]
@@ -171,7 +173,7 @@ def test_differences_on_the_same_test_rows_are_known_better_than_the_numbers():
     errors = {name: {1.0: 5.0 / np.sqrt(20)} for name in "ab"}
     assert claims.judge(rule, held._replace(errors=errors)).holds is None
     paired = {"a": {1.0: 50.0 + hard}, "b": {1.0: 52.0 + hard + np.linspace(-0.5, 0.5, 20)}}
-    assert claims.judge(rule, held._replace(errors=errors, blocks=paired)).holds
+    assert claims.judge(rule, held._replace(errors=paired)).holds
 
 
 COLUMNS = """
