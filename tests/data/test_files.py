@@ -159,7 +159,7 @@ X1, y1, _ = cases.answers(SEED, n=60)
 XQ, yQ, _ = cases.quadratic(SEED, m=60)
 TABLE = "inductive-completion"
 gaps, _ = cases.gaps(SEED)
-A, yA, _ = cases.magnitudes(SEED, m=80)
+A, yA, _ = cases.magnitudes(SEED, m=60)
 patterns, masks, _ = cases.patterns(SEED)
 
 
@@ -229,12 +229,13 @@ ARRAYS = {
     **{f"measurements, {name}": ("polynomial-network", value, XQ) for name, value in VECTORS.items()},
     **{f"second vectors, {name}": ("rank-one-sensing", y1, X1, value) for name, value in TABLES.items()},
     **{f"matrix, {name}": (TABLE, *given) for name, given in MATRICES.items()},
+    **{f"magnitudes, {name}": ("phase-retrieval", value, A) for name, value in VECTORS.items()},
+    **{f"vectors of magnitudes, {name}": ("phase-retrieval", yA, value) for name, value in TABLES.items()},
     "one column": ("flipped-logistic", y1, X1[:, :1]),
     "lists of label names": ("multilabel", [["a"], ["b", "c"]] * 30, X1),
-    "magnitudes, negative": ("phase-retrieval", -yA, A),
-    "magnitudes, complex inf": ("phase-retrieval", yA, changed(A, (2, 1), -np.inf, A.dtype)),
+    "vectors of magnitudes, -inf": ("phase-retrieval", yA, changed(A, (2, 1), -np.inf, A.dtype)),
     "patterns, other masks": ("phase-retrieval", patterns, masks[:, :5]),
-    "patterns, no masks": ("phase-retrieval", patterns),
+    "patterns, few masks": ("phase-retrieval", patterns, masks[:-1]),
     "patterns, large masks": ("phase-retrieval", np.ones((2, 120, 90)), np.ones((2, 120, 90))),
 }
 

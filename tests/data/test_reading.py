@@ -434,23 +434,6 @@ def test_a_matrix_takes_features_of_rows_and_columns_in_one_command(write, tmp_p
     assert main(["fit", rated, "--users", side]) == 2 and "features of each member" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("file", "words"),
-    [
-        ("ratings_time_before_rating", "64 entries `rating` of a 12 x 8 matrix"),
-        ("answers_target_last_all_numeric", "60 samples, 3 features x1..x3, response `target` (binary 0/1)"),
-        ("answers_space_separated", "60 samples, 3 features 1..3, response `4` (binary 0/1) (separated by spaces"),
-        ("answers_bar_separated", "60 samples, 3 features x1..x3, response `y` (binary 0/1) (separated by bars)"),
-        ("answers_decimal_comma", "60 samples, 3 features x1..x3, response `y` (binary 0/1) (separated by semicolons"),
-        ("answers_decimal_comma_no_heading", "60 samples, 3 features 1..3"),
-        ("table_gap_NULL", "a 20 x 5 matrix with 75.0% of its entries known"),
-    ],
-)
-def test_shared_cases_are_read_and_what_was_understood_is_printed(file, words, capsys):
-    assert main(["fit", str(CASES / f"{file}.csv"), "--iterations", "5"]) == 0
-    assert capsys.readouterr().out.startswith(words)
-
-
 @pytest.mark.parametrize("name", ["svm_zero_based", "svm_label0_absent"])
 def test_both_files_of_svmlight_say_from_where_they_count(name, capsys):
     train, test = (str(CASES / f"{name}_{part}.svm") for part in ("train", "test"))

@@ -172,16 +172,10 @@ def test_statements_without_effect_are_refused(name, stated, sentence, tmp_path)
         read_task(tmp_path / name, Hints(**stated), labels=2 if name == "f.npz" else None)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("words.csv", "a,l\n1,+1\n2,no\n"),
-        ("numbers.csv", "a,l\n1,1\n2,-0.0\n"),
-    ],
-)
-def test_numbers_with_a_sign_are_labels(name, content, tmp_path):
-    (tmp_path / name).write_text(content)
-    assert np.array_equal(dense(read(tmp_path / name, 1).Y), [[1], [0]])
+def test_numbers_with_a_sign_are_labels(tmp_path):
+    for name, content in (("words.csv", "a,l\n1,+1\n2,no\n"), ("numbers.csv", "a,l\n1,1\n2,-0.0\n")):
+        (tmp_path / name).write_text(content)
+        assert np.array_equal(dense(read(tmp_path / name, 1).Y), [[1], [0]])
 
 
 def test_a_column_that_counts_the_rows_is_no_feature(tmp_path):
@@ -225,25 +219,6 @@ def test_the_base_of_svmlight_can_be_said(base, d, tmp_path):
     assert read(tmp_path / "f.svm", base=base).d == d
     with pytest.raises(lrlab.InputError, match="base must be 0 or 1"):
         read(tmp_path / "f.svm", base=2)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "labels", "sentence"),
-    [
-        ("f.arff", arff(["a real", "l label"], ["1,1", "x,0"]), None, "a number for attribute a in line 6"),
-        ("f.arff", arff(["a string", "l label"], ["1,1"]), None, "remove attributes of text"),
-        ("f.arff", arff(["a real", "l {p,q}"], ["1,p"]), 1, "check which columns are labels"),
-        ("f.arff", arff(["a real", "b real"], ["1,1"]), None, "labels must be an XML file"),
-        ("f.svm", "1 1:1\n\n2 1:a\n", None, "in line 3"),
-        ("f.csv", "a,l\n1,1\n2,7\n", 1, "label l must be 1, 0 or nothing"),
-        ("f.csv", "a,l\n1,1\n", 2, "fewer than the 2 columns"),
-        ("f.csv", "a,l\n1,1\n", ["m"], "the name of a column"),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_line(name, content, labels, sentence, tmp_path):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(lrlab.InputError, match=sentence):
-        read(tmp_path / name, labels)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="published sets are not part of the package")

@@ -28,26 +28,7 @@ def result_of(fit):
     return {"data": fit.data, "solver": fit.solver, "trial": fit.trial, "refused": "", "trace": [], **SCORES}
 
 
-PRINTED = {
-    "yi2015": {"Figure 1", "Figure 2", "Figure 3"},
-    "jain2013": {"Figure 1a", "Figure 1b", "Figure 1c", "Figure 1d"},
-    "soltani2018": {"Figure 2a", "Figure 2b", "Figure 2c", "Table 1"},
-    "qiu2017": {"Figure 1", "Table 1", "Table 2"},
-    "yu2014": {
-        "Figure 1", "Figure 2a", "Figure 2b, c", "Figure 3 and section 3.1", "Table 3", "Table 4", "Table 5",
-        "Tables 6 to 10", "Tables 11 to 15",
-    },
-}  # fmt: skip
-"""Every figure and table with results of each paper; Figure 1 of Soltani & Hegde is a drawing."""
 PUBLISHED = [name for name in presets.names() if paper_of(name)]
-
-
-def test_every_experiment_of_the_papers_is_a_preset():
-    titles = {key: set() for key in PAPERS}
-    for name in PUBLISHED:
-        paper, title = paper_of(name), presets.load(name).title
-        titles[paper.key].add(title.rstrip(")").rpartition(f"({paper.short.rpartition(' ')[0]} {paper.year}, ")[2])
-    assert all(PRINTED[key] <= own for key, own in titles.items()), titles
 
 
 def test_facts_of_a_paper_stand_in_one_place():

@@ -140,18 +140,6 @@ def test_the_minimax_bound_is_that_of_the_margin_and_the_slope_of_the_link():
     assert bound_of("yi2015-theorem3-7", 2, spec.replace(flip=0.0)) == 0
 
 
-def test_the_bound_of_the_power_iteration_is_equation_3_9():
-    spec = lrlab.spec("one-bit-sensing", n=1000, p=10)
-    moments = spec.link_function.moments
-    phi, width = moments.phi, 1 - moments.mu0**2
-    gamma = (width / (phi + width) + 1) / 2
-    expected = 2 * (phi + width) / phi * np.sqrt(10 / 1000) + np.sqrt((1 - 1 / 10) / (1 / 10)) * gamma**7
-    assert bound_of("yi2015-theorem3-5-steps", 0, spec, 7) == pytest.approx(expected)
-    assert bound_of("yi2015-theorem3-5", 1, spec) == pytest.approx(2 * np.sqrt(phi + width) / phi * np.sqrt(10 / 1000))
-    drawn = [(np.random.default_rng(k).standard_normal(10)) for k in range(4000)]
-    assert np.mean([b[0] ** 2 / (b @ b) for b in drawn]) == pytest.approx(1 / 10, rel=0.05), "alpha^2"
-
-
 def test_the_exact_error_of_the_pairwise_moment_is_that_of_the_spiked_model():
     for model, more in (("one-bit-sensing", {"noise": 0.5}), ("one-bit-phase-retrieval", {"threshold": 1.2})):
         spec = lrlab.spec(model, n=10**6, p=2, **more)
