@@ -75,7 +75,7 @@ def named(value):
 @pytest.mark.parametrize(("name", "spec", "options"), EXACT, ids=named)
 def test_exact_measurements_give_the_exact_matrix(name, spec, options):
     tol, stop = (1e-10, Stop.SETTLED) if name in ROUGH else (1e-8, Stop.CONVERGED)
-    trace = lrlab.solve(spec, name, max_iter=400, tol=tol, **options)
+    trace = lrlab.solve(spec, name, max_iter=200, tol=tol, **options)
     most = 1e-9 if name in ROUGH else 1e-12 if spec.condition == 1 else 1e-10
     assert trace.stop is stop and trace.metrics["error"] < most
     if name in ("tangent-descent", "gauss-newton") and not options and spec.condition == 1:
@@ -101,7 +101,7 @@ NEAR = [
 
 @pytest.mark.parametrize(("name", "spec", "trials", "least"), NEAR, ids=named)
 def test_matrices_are_recovered_close_to_the_degrees_of_freedom(name, spec, trials, least):
-    traces = [solve(trial_spec(spec, trial), name) for trial in range(trials)]
+    traces = [solve(trial_spec(spec, trial), name, max_iter=150) for trial in range(trials)]
     assert sum(trace.stop is Stop.CONVERGED and trace.metrics["error"] < 1e-10 for trace in traces) >= least
 
 

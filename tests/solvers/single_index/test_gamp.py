@@ -175,7 +175,8 @@ HARD = [
 
 @pytest.mark.parametrize(("solver", "model", "settings", "least"), HARD)
 def test_hard_problems_are_solved(solver, model, settings, least):
-    assert lrlab.solve(lrlab.spec(model, **settings), solver, max_iter=1000).metrics["overlap"] > least
+    trace = lrlab.solve(lrlab.spec(model, **settings), solver, max_iter=1000 if solver == "gamp" else 30)
+    assert trace.metrics["overlap"] > least
 
 
 @pytest.mark.parametrize("seed", range(20000, 20003))
