@@ -17,7 +17,7 @@ from lrlab.spectra import moments, pairwise
 from lrlab.theory import bulk, spiked
 from lrlab.theory.bulk import nuclear_norm
 from lrlab.theory.cramer_rao import least_error
-from lrlab.theory.links import ThresholdLink
+from lrlab.theory.links import SignLink, ThresholdLink
 from lrlab.theory.m_estimators import existence_ratio, fitted
 from lrlab.theory.spectral import Weights, known_link_weights, link_free_weights, spike
 from lrlab.theory.spiked import finite_moment
@@ -46,6 +46,15 @@ def test_the_edge_is_centred_on_the_largest_eigenvalue_of_noise():
     # The asymptotic edge is off by 3.5% at p = 20.
     assert row["top"] == pytest.approx(drawn.top.mean(), rel=0.015)
     assert row["second"] == pytest.approx(drawn.second.mean(), rel=0.015) and row["second"] < 0.97 * row["top"]
+
+
+@pytest.mark.parametrize(("noise", "threshold"), [(0.0, 9.87), (math.sqrt(0.1), 11.94)])
+def test_overlaps_leave_zero_at_the_threshold_of_one_bit_sensing(noise, threshold):
+    known = SignLink(noise).moments
+    ratio = spiked.predict(known, 40.0).threshold
+    below, above = (spiked.predict(known, side * ratio) for side in (0.999, 1.001))
+    assert ratio == pytest.approx(threshold, abs=0.01) and below.overlap == 0.0 < above.overlap < 0.01
+    assert above.top == pytest.approx(below.top, rel=1e-3), "the eigenvalue leaves the bulk continuously"
 
 
 def test_bands_follow_the_informative_moment_and_end_where_theory_does():
