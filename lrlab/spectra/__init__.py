@@ -1,7 +1,8 @@
 """Eigenvalues and singular values of spectral starts along an axis: draws of a problem, which need no solver."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +16,8 @@ from lrlab.runs.run import Progress, silent, trial_spec
 Row = dict[str, Any]
 
 
-class Draw(NamedTuple):
+@dataclass(frozen=True)
+class Draw:
     """One sample: a spec with its own seed, and its value on the axis."""
 
     spec: Spec
