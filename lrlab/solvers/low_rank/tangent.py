@@ -21,19 +21,16 @@ SLOW = 0.02
 
 
 class Line(NamedTuple):
-    """A tangent direction, split along and across the factors, with its images under the operator.
+    """A tangent direction A V^T + U B^T as L C R^T, in bases L = [U, Qa] and R = [V, Qb], with its image.
 
-    A = U M + Qa Ra, B = V N + Qb Rb with Qa orthogonal to U and Qb to V; their images; image, A(A V^T + U B^T).
+    Qa is orthonormal and orthogonal to U, Qb to V. P and Q: the images of L and R.
     """
 
-    M: Array
-    Qa: Array
-    Ra: Array
     left: Array
-    N: Array
-    Qb: Array
-    Rb: Array
+    P: Array
     right: Array
+    Q: Array
+    core: Array
     image: Array
 
 
@@ -78,40 +75,37 @@ def transported(Z: Array, old: LowRank, new: LowRank) -> Array:
     return projected(new, right, None if symmetric else old.V @ (A.T @ new.U) + B @ (old.U.T @ new.U))
 
 
-def across(U: Array, A: Array) -> tuple[Array, Array, Array]:
-    """Return M, Q, R with A = U M + Q R, Q orthonormal and orthogonal to U: at most all directions outside of U."""
+def across(U: Array, A: Array) -> tuple[Array, Array]:
+    """Return Q and C with A = [U, Q] C, Q orthonormal and orthogonal to U: at most all directions outside of U."""
     M = U.T @ A
     # Reflections keep Q orthogonal to U even if A is nearly in its span.
     Q = np.linalg.qr(np.hstack([U, A]))[0][:, U.shape[1] :]
-    return M, Q, Q.T @ (A - U @ M)
+    return Q, np.vstack([M, Q.T @ (A - U @ M)])
 
 
 def line(A: Operator, at: EvaluatedMatrix, Z: Array) -> Line:
     """Return a tangent direction as a line to move along: two readings of the data, one if W is symmetric."""
-    M, Qa, Ra = across(at.W.U, Z[: A.shape[0]])
-    left = A.left(Qa)
-    image_left = tall(at.P, M) + tall(left, Ra)
-    if A.symmetric:
-        return Line(M, Qa, Ra, left, M, Qa, Ra, left, 2 * A.pair(image_left, at.P))
-    N, Qb, Rb = across(at.W.V, Z[A.shape[0] :])
-    right = A.right(Qb)
-    image = A.pair(image_left, at.Q) + A.pair(at.P, tall(at.Q, N) + tall(right, Rb))
-    return Line(M, Qa, Ra, left, N, Qb, Rb, right, image)
+    U, V, k = at.W.U, at.W.V, len(at.W.s)
+    Qa, C = across(U, Z[: A.shape[0]])
+    left, P = np.hstack([U, Qa]), np.hstack([at.P, A.left(Qa)])
+    right, Q, D, image = left, P, C, A.pair(tall(P, C), at.Q)
+    if not A.symmetric:
+        Qb, D = across(V, Z[A.shape[0] :])
+        right, Q = np.hstack([V, Qb]), np.hstack([at.Q, A.right(Qb)])
+        image = image + A.pair(at.P, tall(Q, D))
+    core = np.zeros((len(C), len(D)), A.dtype)
+    core[:, :k] = C
+    core[:k] += D.T
+    return Line(left, P, right, Q, core, 2 * image if A.symmetric else image)
 
 
 def moved(A: Operator, at: EvaluatedMatrix, along: Line, step: float, b: Array) -> EvaluatedMatrix:
     """Return the nearest matrix of rank k to W + step (A V^T + U B^T), by an SVD of size 2k; no reading of the data."""
-    W, k = at.W, len(at.W.s)
-    core = np.zeros((k + len(along.Ra), k + len(along.Rb)), A.dtype)
-    core[:k, :k] = np.diag(W.s) + step * (along.M + along.N.T)
-    core[k:, :k] = step * along.Ra
-    core[:k, k:] = step * along.Rb.T
+    k, core = len(at.W.s), step * along.core
+    core[:k, :k] += np.diag(at.W.s)
     turn, s, back = lowrank.from_symmetric(core, k) if A.symmetric else lowrank.from_dense(core, k)
-    U, P = np.hstack([W.U, along.Qa]) @ turn, tall(np.hstack([at.P, along.left]), turn)
-    if A.symmetric:
-        V, Q = U, P
-    else:
-        V, Q = np.hstack([W.V, along.Qb]) @ back, tall(np.hstack([at.Q, along.right]), back)
+    U, P = along.left @ turn, tall(along.P, turn)
+    V, Q = (U, P) if A.symmetric else (along.right @ back, tall(along.Q, back))
     return EvaluatedMatrix(LowRank(U, s, V), P, Q, A.pair(P * s, Q) - b)
 
 
