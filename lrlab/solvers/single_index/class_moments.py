@@ -94,32 +94,22 @@ def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
     return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count
 
 
-class Choice(NamedTuple):
-    """How much the signal shows in M (differ) and M' (agree), in standard deviations of noise.
+def decided(
+    differ: float,
+    agree: float,
+    sure: float = 2.0,
+    measured: str = "its largest eigenvalue stands out more, {} standard deviations above pure noise",
+) -> tuple[str, str]:
+    """Return the matrix that shows more of the signal, "M" or "M'", and why, as a sentence for the user.
 
-    sure: the least lead of one over the other that settles the choice.
-    measured: what the numbers are, as a sentence with a place for the larger one.
+    differ, agree: how much it shows in M and in M', in standard deviations of noise. sure: the least lead of one over
+    the other that settles the choice; two standard deviations make a wrong one rare. measured: what the numbers are.
     """
-
-    differ: float
-    agree: float
-    # Two standard deviations make a wrong choice rare.
-    sure: float = 2.0
-    measured: str = "its largest eigenvalue stands out more, {} standard deviations above pure noise"
-
-    @property
-    def moment(self) -> str:
-        """The matrix that shows more of the signal."""
-        return "M" if self.differ >= self.agree else "M'"
-
-    @property
-    def note(self) -> str:
-        """The choice as a sentence for the user."""
-        least, most = sorted((max(self.differ, 0.0), max(self.agree, 0.0)))
-        other = "M'" if self.moment == "M" else "M"
-        words = f"{self.moment} chosen: {self.measured.format(format_size(most))}, in {other} {format_size(least)}."
-        doubt = " The choice is uncertain: more responses would settle it."
-        return words if most - least >= self.sure else words + doubt
+    least, most = sorted((max(differ, 0.0), max(agree, 0.0)))
+    moment, other = ("M", "M'") if differ >= agree else ("M'", "M")
+    words = f"{moment} chosen: {measured.format(format_size(most))}, in {other} {format_size(least)}."
+    doubt = " The choice is uncertain: more responses would settle it."
+    return moment, words if most - least >= sure else words + doubt
 
 
 def format_size(deviations: float) -> str:
@@ -127,8 +117,13 @@ def format_size(deviations: float) -> str:
     return f"{deviations:,.0f}" if deviations >= 10.0 else f"{deviations:.2g}"
 
 
-def choose(moments: ClassMoments) -> Choice:
-    """Return by how much M and M' stand out."""
+def choose(moments: ClassMoments) -> tuple[str, str]:
+    """Return which of M and M' stands out more, and a sentence."""
+    return decided(*heights(moments))
+
+
+def heights(moments: ClassMoments) -> tuple[float, float]:
+    """Return by how many standard deviations M and M' stand out."""
     G, m, n, p = contrast(moments), moments.mean_answer, moments.n, len(moments.s_pos)
     counts, weights = (moments.n_pos, moments.n_neg), (-m * (1.0 - m) / n, m * (1.0 + m) / n)
     # D on the two vectors that are constant for each response and 0 for the other one. w adds two
@@ -137,7 +132,7 @@ def choose(moments: ClassMoments) -> Choice:
     beyond = float(np.linalg.eigvalsh(np.diag(weights) + np.outer(w, w))[-1])
     of_G = largest_by_chance(weights, counts, p, size=p * beyond)
     of_minus_G = largest_by_chance([-weight for weight in weights], counts, p)
-    return Choice(of_G.height(float(top_eigenpairs(G, 1)[0][0])), of_minus_G.height(float(top_eigenpairs(-G, 1)[0][0])))
+    return of_G.height(float(top_eigenpairs(G, 1)[0][0])), of_minus_G.height(float(top_eigenpairs(-G, 1)[0][0]))
 
 
 def contrast(moments: ClassMoments) -> Array:

@@ -12,7 +12,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import Options
-from lrlab.solvers.single_index.class_moments import Choice, ClassMoments, choose, class_moments, pair_moments
+from lrlab.solvers.single_index.class_moments import ClassMoments, choose, class_moments, pair_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_gap, needs_samples
 from lrlab.theory import spiked
 
@@ -88,12 +88,8 @@ def pairwise_moment(
 
 
 def chosen_moment(
-    problem: SingleIndexData, pairs: str, moment: str, choose: Callable[[ClassMoments], Choice] = choose
+    problem: SingleIndexData, pairs: str, moment: str, choose: Callable[[ClassMoments], tuple[str, str]] = choose
 ) -> tuple[Array, str]:
     """Return M/4 or M'/4 (p, p) and a sentence that says which and why. choose: what `auto` does."""
-    if moment == "auto":
-        own = choose(class_moments(problem))
-        moment, note = own.moment, own.note
-    else:
-        note = f"{moment}, as chosen."
+    moment, note = choose(class_moments(problem)) if moment == "auto" else (moment, f"{moment}, as chosen.")
     return pair_moments(problem, pairs)[0 if moment == "M" else 1], note

@@ -13,7 +13,7 @@ from lrlab.linalg import hard_threshold, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
-from lrlab.solvers.single_index.class_moments import Choice, ClassMoments, choose, contrast
+from lrlab.solvers.single_index.class_moments import ClassMoments, choose, contrast, decided
 from lrlab.solvers.single_index.family import SupportSize, moment_solver, needs_gap, needs_room
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment
@@ -120,8 +120,8 @@ def noise_deviation(M: Array) -> float:
     return float(np.median(np.abs(M[np.triu_indices(len(M), 1)]))) / MEDIAN_ABS_NORMAL
 
 
-def sparse_choice(moments: ClassMoments, s: int) -> Choice:
-    """Return how much the signal shows in M and M' if it has s of p entries.
+def sparse_choice(moments: ClassMoments, s: int) -> tuple[str, str]:
+    """Return which of M and M' shows more of a signal with s of p entries, and a sentence.
 
     By the largest eigenvalues of G and -G (`class_moments`), less the mean of r r^T by chance, (1 - m^2) / n I, when a
     soft threshold has removed most entries without signal: sigma sqrt(2 log(p / s)), sigma their standard deviation.
@@ -134,4 +134,4 @@ def sparse_choice(moments: ClassMoments, s: int) -> Choice:
     penalty = sigma * math.sqrt(2.0 * math.log(p / s))
     left = G - np.clip(G, -penalty, penalty)
     differ, agree = (float(top_eigenpairs(A, 1)[0][0]) / sigma for A in (left, -left))
-    return Choice(differ, agree, 2.0 + 2.0 * s * (1.0 + math.log(p / s)) * noise / sigma, MEASURED)
+    return decided(differ, agree, 2.0 + 2.0 * s * (1.0 + math.log(p / s)) * noise / sigma, MEASURED)
