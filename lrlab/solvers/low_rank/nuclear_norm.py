@@ -13,7 +13,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.parameters import number
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.methods.proximal import FastaState, Split, fasta, lowered
+from lrlab.solvers.methods.proximal import FastaState, fasta, lowered
 
 Share = Annotated[
     float, number(1e-8, 1, "weight of the nuclear norm over ‖A*(b)‖, which gives 0", symbol="μ/‖A*(b)‖", scale="log")
@@ -63,8 +63,8 @@ def nuclear_norm(problem: LowRankData, *, mu_share: Share = 1e-3, rng: Generator
         d = operator(W) - b
         return 0.5 * float(np.linalg.norm(d)) ** 2, d
 
-    split = Split(value, operator.adjoint, lambda V, t: lowered(decomposed(V), t * mu_k), LowRank.dense)
-    for state in fasta(split, lowrank.zero(operator.shape, 1, operator.dtype), step):
+    prox, zero = lambda V, t: lowered(decomposed(V), t * mu_k), lowrank.zero(operator.shape, 1, operator.dtype)
+    for state in fasta(value, operator.adjoint, prox, zero, step):
         Z = state.z / state.z.dtype.type(mu_k)
         size = float(np.linalg.norm(state.x.s, 1))
         note = f"Rank {np.count_nonzero(state.x.s)}."

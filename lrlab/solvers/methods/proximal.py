@@ -11,20 +11,6 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 
 
-class Split(NamedTuple):
-    """The parts of min f(x) + h(x) over arrays x.
-
-    value(x): f(x), and what `gradient` reuses. gradient(that): f's gradient. prox(v, t): the x that minimizes h(x) +
-    ||x - v||^2 / (2t). h may change between iterations, as along a path. x is whatever `dense` turns into an array, so
-    that low-rank x can stay factors.
-    """
-
-    value: Callable[[Any], tuple[float, Any]]
-    gradient: Callable[[Any], Array]
-    prox: Callable[[Array, float], Any]
-    dense: Callable[[Any], Array]
-
-
 class FastaState(NamedTuple):
     """One iterate: x, f = f(x), its gradient, and z, a subgradient of h at x: x is optimal if gradient + z = 0."""
 
@@ -34,8 +20,18 @@ class FastaState(NamedTuple):
     z: Array
 
 
-def fasta(split: Split, start: Any, step: float, memory: int = 10) -> Iterator[FastaState]:
-    r"""Minimize f(x) + h(x), f smooth and convex, h convex with a proximal map.
+def fasta(
+    value: Callable[[Any], tuple[float, Any]],
+    gradient: Callable[[Any], Array],
+    prox: Callable[[Array, float], Any],
+    start: Any,
+    step: float,
+    memory: int = 10,
+) -> Iterator[FastaState]:
+    r"""Minimize f(x) + h(x), f smooth and convex, h convex with a proximal map, over arrays x or low-rank matrices.
+
+    value(x): f(x), and what `gradient` reuses. gradient(that): f's gradient. prox(v, t): the x that minimizes h(x) +
+    ||x - v||^2 / (2t). h may change between iterations, as along a path.
 
     update      x <- prox(x - t gradient, t)
     line search t is halved until f(x_next) <= max of the last `memory` f + <gradient, dx> + ||dx||^2 / (2t)
@@ -48,16 +44,17 @@ def fasta(split: Split, start: Any, step: float, memory: int = 10) -> Iterator[F
     Reference: Goldstein, Studer, Baraniuk (2014), "A field guide to forward-backward splitting with a FASTA
     implementation", sections 4.1-4.3.
     """
-    x, X = start, split.dense(start)
-    f, state = split.value(x)
-    g = split.gradient(state)
+    dense = lambda x: x.dense() if isinstance(x, LowRank) else x  # noqa: E731
+    x, X = start, dense(start)
+    f, state = value(x)
+    g = gradient(state)
     recent, t = deque([f], maxlen=memory), step
     while True:
         for _ in range(40):
             target = X - X.dtype.type(t) * g
-            following = split.prox(target, t)
-            moved = split.dense(following)
-            f, state = split.value(following)
+            following = prox(target, t)
+            moved = dense(following)
+            f, state = value(following)
             dx = moved - X
             # Rounding errors of f must not halve the step at the minimum.
             slack = 8 * np.finfo(X.dtype).eps * max(recent)
@@ -65,7 +62,7 @@ def fasta(split: Split, start: Any, step: float, memory: int = 10) -> Iterator[F
                 break
             t /= 2
         z = (target - moved) / X.dtype.type(t)
-        g_old, g = g, split.gradient(state)
+        g_old, g = g, gradient(state)
         x, X = following, moved
         recent.append(f)
         yield FastaState(x, f, g, z)

@@ -12,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.parameters import choice
 from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solvers.methods.proximal import Split, fasta, shrink
+from lrlab.solvers.methods.proximal import fasta, shrink
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
@@ -71,8 +71,8 @@ def penalized(problem: LabelData, loss: Loss, regularization: float) -> Iterates
     scales = [float(np.linalg.norm(first / one)) or 1.0 for one in units]
     # 1 over the curvature along the leading direction downhill of losses whose second derivative is 1.
     step = 1.0 / (float(np.linalg.norm(labels.X @ lowrank.from_dense(first, 1).U)) ** 2 or 1.0)
-    split = Split(value, gradient, lambda V, t: shrink(V, t * regularization), LowRank.dense)
-    for at in fasta(split, zero, step, memory=1):
+    prox = lambda V, t: shrink(V, t * regularization)  # noqa: E731
+    for at in fasta(value, gradient, prox, zero, step, memory=1):
         W, rest = at.x, at.gradient + at.z
         residual = max(float(np.linalg.norm(rest / one)) / scale for one, scale in zip(units, scales, strict=True))
         F = at.f + regularization * float(W.s.sum())

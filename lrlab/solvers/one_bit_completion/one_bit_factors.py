@@ -11,7 +11,7 @@ from lrlab.models.protocols import BitEntries
 from lrlab.operators.krylov import nearest
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.methods.proximal import Split, fasta
+from lrlab.solvers.methods.proximal import fasta
 
 CURVATURE = {"probit": 1.0, "logistic": 0.25}
 """Largest second derivative of a bit's loss in its margin."""
@@ -58,7 +58,7 @@ def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
     prox = lambda F, t: short_rows(F, longest)  # noqa: E731
     # A step of the factors moves their product by about the square of their norm times as much.
     step = first_step(problem) / (float(sizes[0]) or 1.0)
-    for state in fasta(Split(value, gradient, prox, lambda F: F), short_rows(first, longest), step):
+    for state in fasta(value, gradient, prox, short_rows(first, longest), step):
         F = state.x
         each = np.abs(losses(problem, A.pair(F[:n1], F[n1:]))[1])
         sides = A.pull_left(each, np.abs(F[n1:])), A.pull_right(each, np.abs(F[:n1]))

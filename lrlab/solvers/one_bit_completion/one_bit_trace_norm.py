@@ -13,7 +13,7 @@ from lrlab.models.protocols import BitEntries
 from lrlab.parameters import Parameter, choice
 from lrlab.protocol import Iterate, Iterates
 from lrlab.solver_entry import solver
-from lrlab.solvers.methods.proximal import Split, fasta
+from lrlab.solvers.methods.proximal import fasta, lowered
 from lrlab.solvers.one_bit_completion.one_bit_factors import first_step, losses
 
 
@@ -60,57 +60,43 @@ def one_bit_trace_norm(
     """
     A, size = problem.operator, problem.operator.shape
     most = problem.trace_norm if radius == "table" else problem.largest * math.sqrt(problem.rank * math.prod(size))
-    both = BoundedTraceBall(most, problem.largest)
-
-    def value(W: LowRank) -> tuple[float, Array]:
-        loss, slope = losses(problem, A(W))
-        return loss, slope
+    # Multipliers of the bound on the entries, over the step t: they change little between iterations.
+    multipliers = np.zeros(size)
 
     def prox(V: Array, t: float) -> LowRank:
-        return both.nearest(V, t) if bounded else trace_ball(V, most)
+        nonlocal multipliers
+        if not bounded:
+            return trace_ball(V, most)
+        W, q = both_bounds(V, t * multipliers, most, problem.largest)
+        multipliers = q / t
+        return W
 
-    split = Split(value, A.adjoint, prox, LowRank.dense)
-    for state in fasta(split, lowrank.zero(size, 1), first_step(problem)):
+    value = lambda W: losses(problem, A(W))  # noqa: E731
+    for state in fasta(value, A.adjoint, prox, lowrank.zero(size, 1), first_step(problem)):
         note = f"Rank {np.count_nonzero(state.x.s)}; nuclear norm {state.x.s.sum() / most:.3g} of its bound."
         rest, scale = (float(np.linalg.norm(part)) for part in (state.gradient + state.z, state.gradient))
         yield Iterate(state.x, state.f, rest / scale if scale else 0.0, note)
 
 
-def simplex(sizes: Array, total: float) -> Array:
-    """Return the nearest numbers >= 0 whose sum is at most `total` to sizes (k,) >= 0 in falling order."""
-    if sizes.sum() <= total:
-        return sizes
-    lowered = (np.cumsum(sizes) - total) / np.arange(1, len(sizes) + 1)
-    return np.maximum(sizes - lowered[np.flatnonzero(sizes > lowered)[-1]], 0.0)
-
-
 def trace_ball(V: Array, radius: float) -> LowRank:
-    """Return the nearest matrix of nuclear norm at most `radius`."""
+    """Return the nearest matrix of nuclear norm at most `radius`: its singular values are the nearest of that sum."""
     W = lowrank.from_dense(V)
-    s = simplex(W.s, radius)
-    return LowRank(W.U, s, W.V).truncated(max(int(np.count_nonzero(s)), 1))
+    levels = (np.cumsum(W.s) - radius) / np.arange(1, len(W.s) + 1)
+    return lowered(W, 0.0 if W.s.sum() <= radius else levels[np.flatnonzero(W.s > levels)[-1]])
 
 
-class BoundedTraceBall:
-    """Nearest matrices of nuclear norm at most `radius` and entries at most `largest`, for a sequence of near problems.
+def both_bounds(V: Array, q: Array, radius: float, largest: float) -> tuple[LowRank, Array]:
+    """Return the matrix nearest to V of nuclear norm at most `radius` and entries at most `largest`, and multipliers.
 
-    By Dykstra's alternation of both projections, which ascends the dual: it begins with the multipliers of the entries
-    that were last found, scaled to the weight t of the distance ||W - V||^2 / (2 t).
+    By Dykstra's alternation of both projections, which ascends the dual from the multipliers q of the entries; these
+    exceed their bound by 1e-4 of it, or what 100 rounds leave.
     Reference: Boyle & Dykstra (1986), "A method for finding projections onto the intersection of convex sets".
     """
-
-    def __init__(self, radius: float, largest: float) -> None:
-        self.radius, self.largest, self.multipliers = radius, largest, 0.0
-
-    def nearest(self, V: Array, t: float) -> LowRank:
-        """Return the matrix nearest to V; its entries exceed the bound by 1e-4 of it, or what 100 rounds leave."""
-        q = t * self.multipliers
-        for _ in range(100):
-            W = trace_ball(V - q, self.radius)
-            Y = W.dense()
-            X = np.clip(Y + q, -self.largest, self.largest)
-            q = Y + q - X
-            if np.abs(X - Y).max() <= 1e-4 * self.largest:
-                break
-        self.multipliers = q / t
-        return W
+    for _ in range(100):
+        W = trace_ball(V - q, radius)
+        Y = W.dense()
+        X = np.clip(Y + q, -largest, largest)
+        q = Y + q - X
+        if np.abs(X - Y).max() <= 1e-4 * largest:
+            break
+    return W, q
