@@ -46,8 +46,7 @@ def moment_spectrum(draw: Draw) -> list[Row]:
             leading = nearest(problem.operator.moment(b), min(k + 1, *problem.operator.shape), rng)
             columns[f"{name}value"] = np.sort(np.abs(leading.s))[::-1]
             columns[f"{name}overlap"] = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
-    ranks = range(1, 1 + len(columns["value"]))
-    return pd.DataFrame({**place, "rank": ranks, **columns}).to_dict("records")
+    return pd.DataFrame({**place, "rank": range(1, 1 + len(columns["value"])), **columns}).to_dict("records")
 
 
 moment_draws, moments = partial(draws, "gauss-newton"), partial(table, moment_spectrum, "gauss-newton")
@@ -102,9 +101,8 @@ def compare(rows: pd.DataFrame) -> pd.DataFrame:
     Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus next) and overlap. If the matrix has
     no (k + 1)-th value, next is 0. The columns of the clipped moment have `clipped_` before these names.
     """
-    place = ["at", "trial"]
     ranks = {"largest": 1, "smallest": rows["k"], "next": rows["k"] + 1}
-    of = {name: rows[rows["rank"] == rank].set_index(place) for name, rank in ranks.items()}
+    of = {name: rows[rows["rank"] == rank].set_index(["at", "trial"]) for name, rank in ranks.items()}
     kinds = list[pd.DataFrame]()
     for kind in ("", "clipped_") if "clipped_value" in rows else ("",):
         values = pd.DataFrame({name: own[f"{kind}value"] for name, own in of.items()}).fillna({"next": 0.0})
