@@ -61,7 +61,7 @@ def one_bit_trace_norm(
     A, size = problem.operator, problem.operator.shape
     most = problem.trace_norm if radius == "table" else problem.largest * math.sqrt(problem.rank * math.prod(size))
     # Multipliers of the bound on the entries, over the step t: they change little between iterations.
-    multipliers = np.zeros(size)
+    multipliers: Array = np.zeros(size)
 
     def prox(V: Array, t: float) -> LowRank:
         nonlocal multipliers
