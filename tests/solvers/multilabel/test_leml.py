@@ -7,7 +7,6 @@ import pytest
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
-import lrlab
 from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
@@ -22,7 +21,7 @@ from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.trace_norm import trace_norm
 from tests.solvers import driving
-from tests.solvers.driving import SPEC, SPECS, dense, every_spec, observed_of, run
+from tests.solvers.driving import SPEC, SPECS, dense, observed_of, run
 
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "hinge": SQUARED_HINGE}
 leml_squared, leml_logistic, leml_hinge, plst = (
@@ -48,7 +47,7 @@ def objective(problem, loss, W, H, weight):
 
 
 @every_solver
-@every_spec
+@pytest.mark.parametrize("spec", [*SPECS.values(), SPEC.replace(n=2000, observed=0.02)], ids=[*SPECS, "few-observed"])
 def test_objectives_fall_and_are_those_of_the_estimate(solver, spec):
     problem = spec.build()
     _, iterates = run(solver, problem, max_iter=12, regularization=0.5)
@@ -123,16 +122,6 @@ def test_label_spaces_are_those_of_tables_less_their_means_or_not(spec, weight, 
     assert again.scores(problem.X)(slice(3, 5)) == pytest.approx(scores[3:5])
     small = from_dense(1e-14 * Z)
     assert 1e14 * small.scores(X)(slice(None)) == pytest.approx(X @ Z), "whatever the unit of the features"
-
-
-@pytest.mark.parametrize("observed", [0.3, 0.02], ids=["all scores of a block", "scores of entries"])
-@pytest.mark.parametrize("name", ["leml-squared", "leml-logistic"])
-def test_blocks_of_rows_of_a_pattern_give_the_same(monkeypatch, name, observed):
-    spec = lrlab.spec("multilabel", n=90, d=8, labels=30, rank=2, observed=observed, seed=1001)
-    whole = lrlab.solve(spec, name, max_iter=3)
-    monkeypatch.setattr("lrlab.solvers.multilabel.labels.BLOCK", 100)
-    parts = lrlab.solve(spec, name, max_iter=3)
-    np.testing.assert_allclose(parts.estimate.dense(), whole.estimate.dense(), atol=1e-9)
 
 
 TRACE_NORMS = {loss: partial(trace_norm, loss=loss) for loss in ("squared", "logistic")}
