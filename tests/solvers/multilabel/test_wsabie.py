@@ -9,7 +9,6 @@ from scipy.stats import multivariate_normal
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.preprocessing import StandardScaler
 
-from lrlab.models.multilabel import Multilabel
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.solvers.multilabel import compressed_labels, predictors, warp, wsabie
@@ -19,7 +18,7 @@ from lrlab.solvers.multilabel.kernel_leml import kernel_leml
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.warp import Negatives, Watched, rank_weights, violators
 from tests.solvers import driving
-from tests.solvers.driving import dense, every_spec, observed_of
+from tests.solvers.driving import SPEC, SPECS, dense, every_spec, observed_of
 
 
 def run(problem, epochs, seed=0, **options):
@@ -113,9 +112,6 @@ def test_labels_are_learned_in_any_units(spec):
     assert other.dense() * units[:, None] == pytest.approx(iterates[1].estimate.dense(), abs=1e-6)
 
 
-CURVED = Multilabel(n=60, d=5, labels=6, rank=2, per_row=2, noise=0.2)
-CURVED_SPECS = {"dense": CURVED, "sparse": CURVED.replace(d=25, density=0.3), "missing": CURVED.replace(observed=0.5)}
-every_curved = pytest.mark.parametrize("spec", CURVED_SPECS.values(), ids=CURVED_SPECS)
 run_kernel = partial(driving.run, kernel_leml, max_iter=5)
 
 
@@ -130,8 +126,8 @@ def whole(estimate, X):
 
 @pytest.mark.parametrize("name", ["dense", "sparse"])
 def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(name):
-    problem = CURVED_SPECS[name].build()
-    options = {"bandwidth": 3.0, "penalty": "frobenius", "regularization": 0.5, "fitted_rank": 6}
+    problem = SPECS[name].build()
+    options = {"bandwidth": 3.0, "penalty": "frobenius", "regularization": 0.5, "fitted_rank": 7}
     stop, iterates = run_kernel(problem, max_iter=500, steps=200, tol=1e-10, **options)
     assert stop is Stop.CONVERGED
     units = StandardScaler().fit(dense(problem.X))
@@ -140,13 +136,13 @@ def test_the_squared_loss_at_full_rank_is_kernel_ridge_regression(name):
     assert whole(iterates[-1].estimate, problem.X_test) == pytest.approx(ridge.predict(X_test), abs=1e-6)
 
 
-@every_curved
+@every_spec
 @pytest.mark.parametrize("landmarks", [0, 25])
 def test_objectives_of_kernel_leml_fall(spec, landmarks):
     _, iterates = run_kernel(spec.build(), max_iter=3, landmarks=landmarks)
     values = [iterate.objective for iterate in iterates]
     assert (np.diff(values) <= 1e-9 * values[0]).all()
-    assert iterates[-1].note.endswith(f"; {landmarks or 60} landmarks")
+    assert iterates[-1].note.endswith(f"; {landmarks or 80} landmarks")
 
 
 @pytest.mark.parametrize("options", [{}, {"loss": "logistic"}, {"landmarks": 60}])
@@ -165,13 +161,6 @@ def test_labels_that_no_hyperplane_separates_are_learned(options):
     assert problem.score(result)["hamming"] < 0.25
 
 
-SMALL = Multilabel(n=40, d=6, labels=7, rank=2, per_row=2)
-SMALL_SPECS = {
-    "dense-missing": SMALL.replace(observed=0.5),
-    "sparse-missing": SMALL.replace(d=60, density=0.2, observed=0.5),
-    "few-seen": SMALL.replace(observed=0.1),
-}
-every_small = pytest.mark.parametrize("spec", SMALL_SPECS.values(), ids=SMALL_SPECS)
 run_bcs = partial(driving.run, bcs, max_iter=30)
 
 
@@ -180,19 +169,19 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(compressed_labels, "BLOCK", 200)
 
 
-@pytest.mark.parametrize("spec", [SMALL, SMALL.replace(d=60, density=0.2), SMALL.replace(d=60)])
+@pytest.mark.parametrize("spec", [SPEC, SPECS["sparse"], SPEC.replace(d=100)])
 def test_with_all_labels_the_objective_is_the_evidence_and_w_the_ridge_regression(spec):
     problem = spec.build()
     stop, (only,) = run_bcs(problem, regularization=2.0, variance=0.3, ratio=0.5)
     X, T = dense(problem.X), problem.Y.toarray() @ only.estimate.Phi.T
-    covariance = 0.3 * (np.eye(40) + X @ X.T / 2.0)
-    evidence = sum(multivariate_normal.logpdf(t, np.zeros(40), covariance) for t in T.T)
+    covariance = 0.3 * (np.eye(80) + X @ X.T / 2.0)
+    evidence = sum(multivariate_normal.logpdf(t, np.zeros(80), covariance) for t in T.T)
     ridge = np.linalg.solve(X.T @ X + 2.0 * np.eye(X.shape[1]), X.T @ T)
     assert stop is Stop.FINISHED and -only.objective == pytest.approx(evidence, rel=1e-9)
     assert only.estimate.W == pytest.approx(ridge, abs=1e-9) and only.estimate.Phi.shape == (4, 7)
 
 
-@every_small
+@pytest.mark.parametrize("spec", [SPECS["dense-missing"], SPECS["sparse-missing"], SPEC.replace(observed=0.1)])
 @pytest.mark.parametrize("shape", [0.1, 1.0, 20.0])
 def test_the_bound_never_falls(spec, shape):
     problem = spec.build()
@@ -225,5 +214,5 @@ def test_predictions_are_the_posterior_means_of_labels(rounds):
 
 
 def test_the_number_of_projections_is_a_share_of_labels_or_the_rank():
-    problem = SMALL.build()
+    problem = SPEC.build()
     assert [len(run_bcs(problem, ratio=ratio)[1][0].estimate.Phi) for ratio in (0.0, 0.01, 0.5, 1.0)] == [2, 1, 4, 7]
