@@ -147,10 +147,18 @@ def thinned(rows: Sequence[Mapping[str, float]], most: int) -> Sequence[Mapping[
 def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
     x, y = np.array(points, dtype=float).reshape(-1, 2).T
     once = len(points) == 1
-    mode = "markers" if once else "lines" if len(points) > 40 else "lines+markers"
-    look: dict[str, Any] = {"name": run.title, "legendgroup": run.title, "showlegend": True, "meta": "run"}
-    look |= {"mode": mode, "line": {"color": run.color, "dash": run.dash}, "hover": "%{x:.4g}: %{y:.4g}"}
-    theme.points(figure, x, y, run.color, run.symbol, size=9 if once else 5, **look)
+    figure.add_scatter(
+        x=x,
+        y=y,
+        name=run.title,
+        mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
+        line={"color": run.color, "dash": run.dash},
+        legendgroup=run.title,
+        showlegend=True,
+        meta="run",
+        marker={"color": run.color, "symbol": run.symbol, "size": 9 if once else 5},
+        hovertemplate="%{x:.4g}: %{y:.4g}",
+    )
     if once and last > x[0]:
         theme.line(figure, [x[0], last], [y[0], y[0]], run.color, width=1, opacity=0.45, legendgroup=run.title)
 
@@ -159,17 +167,23 @@ def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, fl
     """Add levels: dashed or dotted with their band at this n and p, thin and dotted for asymptotic limits."""
     for kind, run, value, low, high in theory:
         color, title = (run.color, run.title) if run else (theme.INK, "")
-        level, look = [value, value], dict[str, Any]()
+        level = [value, value]
         if math.isfinite(low + high) and (low > 0 or not log_y):
             theme.band(figure, extent, [low, low], [high, high], color)
         if kind == "predicted":
-            look = {"name": f"theory: {title}", "legendgroup": "theory", "showlegend": False}
+            look: dict[str, Any] = {"name": f"theory: {title}", "legendgroup": "theory", "showlegend": False}
             hover = f"theory of {title} at this n and p: mean %{{y:.4g}}"
             theme.dashed(figure, extent, level, color, hover=hover, **look)
         elif kind == "start":
-            hover = f"asymptotic theory of the initialization: %{{y:.4g}}<extra>{title}</extra>"
-            look = {"marker_line_width": 2, "legendgroup": "theory", "showlegend": False}
-            theme.points(figure, extent[:1], [value], color, "star-open", size=13, hover=hover, **look)
+            figure.add_scatter(
+                x=extent[:1],
+                y=[value],
+                mode="markers",
+                showlegend=False,
+                legendgroup="theory",
+                marker={"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}},
+                hovertemplate=f"asymptotic theory of the initialization: %{{y:.4g}}<extra>{title}</extra>",
+            )
         elif kind in BOUNDS:
             words = BOUNDS[kind]
             hover = f"{words}, finite-size prediction: %{{y:.4g}}"

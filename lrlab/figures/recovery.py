@@ -78,11 +78,17 @@ def recovery(
         ends = [float(truth.min()), float(truth.max())]
         theme.line(figure, ends, ends, name="exact", dash="dot", width=1.6)
     for k, run in enumerate(runs):
-        x = shown + 1.0 + offset(k, len(runs)) if stems else truth[shown]
+        look = {"color": run.color, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         y = np.full(few, np.nan) if run.estimate is None else run.estimate[shown]
-        look = {"name": run.title, "marker_opacity": 0.9 if stems else 0.6, **(run.bars() if stems else {})}
-        at, size, hover = (x.astype(np.float32), y.astype(np.float32)), 7 if stems else 5, "%{x:.3g}: %{y:.3g}"
-        theme.points(figure, *at, run.color, run.symbol, size=size, hover=hover, **look)
+        figure.add_scatter(
+            x=(shown + 1.0 + offset(k, len(runs)) if stems else truth[shown]).astype(np.float32),
+            y=y.astype(np.float32),
+            mode="markers",
+            name=run.title,
+            marker=look,
+            hovertemplate="%{x:.3g}: %{y:.3g}",
+            **(run.bars() if stems else {}),
+        )
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
     titles = titles if stems else (f"true entry  {entry}", f"estimated entry  {estimate}")
@@ -96,8 +102,9 @@ def offset(number: int, runs: int) -> float:
 
 def _add_dashes(figure: Figure, x: Any, y: Array, name: str, size: int) -> None:
     """Add the values of the ground truth as short level lines."""
-    look: dict[str, Any] = {"name": name, "hover": "%{x}: %{y:.4g}", "showlegend": len(x) > 0, "marker_line_width": 2}
-    theme.points(figure, x, y, symbol="line-ew-open", size=size, **look)
+    look = {"color": theme.INK, "symbol": "line-ew-open", "size": size, "line": {"width": 2}}
+    hover = "%{x}: %{y:.4g}"
+    figure.add_scatter(x=x, y=y, mode="markers", name=name, hovertemplate=hover, showlegend=len(x) > 0, marker=look)
 
 
 def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
@@ -116,11 +123,17 @@ def singular_values(truth: LowRank | None, runs: Sequence[Recovery], *, height: 
     for k, (run, s) in enumerate(zip(runs, values, strict=True)):
         s = s[:longest]
         symbols = [run.symbol + ("-open" if value < 0 else "") for value in s]
-        # Rounding errors do not count as values.
-        sizes = np.where(np.abs(s) > 1e-14 * largest, np.abs(s), np.nan)
-        look: dict[str, Any] = {"name": run.title, "customdata": s, "hover": "%{customdata:.4g}", "showlegend": False}
-        x = np.arange(1, len(s) + 1) + offset(k, len(runs))
-        theme.points(figure, x, sizes, run.color, symbols or run.symbol, **look)
+        figure.add_scatter(
+            x=np.arange(1, len(s) + 1) + offset(k, len(runs)),
+            # Rounding errors do not count as values.
+            y=np.where(np.abs(s) > 1e-14 * largest, np.abs(s), np.nan),
+            mode="markers",
+            name=run.title,
+            customdata=s,
+            hovertemplate="%{customdata:.4g}",
+            showlegend=False,
+            marker={"color": run.color, "symbol": symbols or run.symbol},
+        )
     figure.update_xaxes(range=[0.4, longest + 0.6], dtick=1 if longest <= 12 else None)
     shown = [size for one in figure.data for size in one.y if size > 0]
     if shown and max(shown) < LEAST_RATIO * min(shown):

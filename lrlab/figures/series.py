@@ -1,7 +1,6 @@
 """Figures of several series over one axis: statistics of trials, and numbers of a paper next to ours."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 
@@ -39,12 +38,18 @@ def series(
         rows = points[points["series"] == name]
         many, banded = len(rows) > 40, bands or len(rows) > 40
         ends = {"array": rows["high"] - rows["y"], "arrayminus": rows["y"] - rows["low"]}
-        look: dict[str, Any] = {"name": name, "customdata": rows[["trials", "low", "high", "series", "x"]]}
-        look |= {"mode": "lines" if many else "lines+markers", "line": {"color": color, "dash": dash}}
-        look |= {"error_y": None if banded else {**theme.BARS, "symmetric": False, **ends}}
-        hover = f"{name}<br>%{{x:,.6~g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
-        hover += "%{customdata[0]} trials<extra></extra>"
-        theme.points(figure, rows["x"], rows["y"], color, symbol, size=6, hover=hover, **look)
+        figure.add_scatter(
+            x=rows["x"],
+            y=rows["y"],
+            name=name,
+            mode="lines" if many else "lines+markers",
+            line={"color": color, "dash": dash},
+            marker={"color": color, "symbol": symbol, "size": 6},
+            customdata=rows[["trials", "low", "high", "series", "x"]],
+            error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
+            hovertemplate=f"{name}<br>%{{x:,.6~g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
+            "%{customdata[0]} trials<extra></extra>",
+        )
         if banded:
             theme.band(figure, rows["x"], rows["low"], rows["high"], color)
         if theory is not None:
@@ -97,12 +102,17 @@ def beside(
             if present.empty:
                 continue
             ours, words = column == "ours", f"{name}, {who}"
-            hover = f"{words}<br>%{{x}}: %{{y:.4g}}{'<br>%{customdata} fits' * ours}<extra></extra>"
-            fits = {"error_y": {**theme.BARS, "array": present["spread"]}, "customdata": present["trials"]}
-            joined: dict[str, Any] = {"line": {"color": look.color, "dash": dash, "width": width}}
-            joined |= {"name": words, "mode": "markers" if categories else "lines+markers", **(fits if ours else {})}
-            symbol = look.symbol + ("" if ours else "-open")
-            theme.points(figure, present["x"], present[column], look.color, symbol, size=9, hover=hover, **joined)
+            figure.add_scatter(
+                x=present["x"],
+                y=present[column],
+                name=words,
+                mode="markers" if categories else "lines+markers",
+                line={"color": look.color, "dash": dash, "width": width},
+                marker={"color": look.color, "symbol": look.symbol + ("" if ours else "-open"), "size": 9},
+                error_y={**theme.BARS, "array": present["spread"]} if ours else None,
+                customdata=present["trials"] if ours else None,
+                hovertemplate=f"{words}<br>%{{x}}: %{{y:.4g}}{'<br>%{customdata} fits' * ours}<extra></extra>",
+            )
     figure.update_xaxes(type="category" if categories else "log" if log_x else "linear")
     # A legend of more than eight lines of 24 px would scroll, since it takes half of the height at most.
     more = max(0, len(figure.data) - 8)

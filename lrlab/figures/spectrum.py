@@ -109,11 +109,16 @@ def dots(
     """
     rows = points.reindex(columns=["at", "trials", f"mean_{name}", f"sd_{name}"])
     trials = "not run yet" if points.empty else f"mean ± sd of {rows['trials'].max():.0f} trials"
-    title = f"{words}, simulated ({trials})" if counted else words
-    hover = f"{words}: %{{y:.4g}} ± %{{customdata[1]:.2g}}, %{{customdata[0]}} trials<extra></extra>"
-    look: dict[str, Any] = {"name": title, "error_y": {**theme.BARS, "array": rows[f"sd_{name}"]}, "hover": hover}
-    values = rows["at"], rows[f"mean_{name}"]
-    theme.points(figure, *values, color, symbol, customdata=rows[["trials", f"sd_{name}"]], **look)
+    figure.add_scatter(
+        x=rows["at"],
+        y=rows[f"mean_{name}"],
+        mode="markers",
+        marker={"color": color, "symbol": symbol},
+        error_y={**theme.BARS, "array": rows[f"sd_{name}"]},
+        name=f"{words}, simulated ({trials})" if counted else words,
+        customdata=rows[["trials", f"sd_{name}"]],
+        hovertemplate=f"{words}: %{{y:.4g}} ± %{{customdata[1]:.2g}}, %{{customdata[0]}} trials<extra></extra>",
+    )
 
 
 def _equal(points: pd.DataFrame, curve: pd.DataFrame) -> bool:
@@ -130,8 +135,9 @@ def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
         figure.add_vrect(x0=start, x1=end, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
     if intervals:
         # An entry of the legend, since a note inside the plot would lie on the dots of a narrow one.
+        band = {"color": theme.faint(theme.PALETTE[2], 0.35), "symbol": "square", "size": 12}
         name = "n/p above the threshold: recovery possible"
-        theme.points(figure, [None], [None], theme.faint(theme.PALETTE[2], 0.35), "square", size=12, name=name)
+        figure.add_scatter(x=[None], y=[None], mode="markers", marker=band, name=name)
 
 
 def recoverable(curve: pd.DataFrame) -> list[tuple[float, float]]:
@@ -166,7 +172,8 @@ def histogram(
     for place, color, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
         if place is not None:
             theme.dashed(figure, [place, place], [0, high], color, name=name, hover=f"{name}: {place:.4g}")
-    look: dict[str, Any] = {"name": "largest eigenvalue", "hover": f"largest: {largest:.4g}<extra></extra>"}
-    theme.points(figure, [largest], [0.05 * high], theme.PALETTE[1], "triangle-down", size=14, **look)
+    look = {"symbol": "triangle-down", "size": 14, "color": theme.PALETTE[1]}
+    hover, name = f"largest: {largest:.4g}<extra></extra>", "largest eigenvalue"
+    figure.add_scatter(x=[largest], y=[0.05 * high], mode="markers", name=name, marker=look, hovertemplate=hover)
     figure.update_xaxes(range=list(extent)).update_yaxes(range=[0, high])
     return theme.style(figure.update_layout(bargap=0), title, "density")

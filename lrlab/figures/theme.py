@@ -146,22 +146,6 @@ def line(
     figure.add_scatter(x=x, y=y, name=name, line={"color": color, "dash": dash, "width": width}, **known)
 
 
-def points(
-    figure: Figure,
-    x: Any,
-    y: Any,
-    color: str = INK,
-    symbol: Any = None,
-    *,
-    size: float | None = None,
-    hover: str | None = None,
-    **look: Any,
-) -> None:
-    """Add markers. hover: a hovertemplate, None for plotly's own words. look: what else the trace has."""
-    marker = {"color": color, "symbol": symbol, "size": size}
-    figure.add_scatter(x=x, y=y, **{"mode": "markers", "marker": marker, "hovertemplate": hover, **look})
-
-
 def dashed(figure: Figure, x: Any, y: Any, color: str = INK, **look: Any) -> None:
     """Add the line of an exact prediction, see `line`; by default plotly's own words answer the pointer."""
     known: dict[str, Any] = {"dash": "dash", "width": 1.6, "hover": None, "showlegend": "name" in look}
@@ -217,9 +201,9 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
     curves = [one for name in names for one in [next((one for one in figure.data if one.name == name), None)] if one]
     logs = np.array([figure.layout[axis].type == "log" for axis in ("xaxis", "yaxis")])
     with np.errstate(all="ignore"):
-        shown = [np.array([one.x, one.y], dtype=float).reshape(2, -1).T for one in curves]
-        shown = [np.where(logs, np.log10(some), some) for some in shown]
-    finite = [some[np.isfinite(some).all(axis=1)] for some in shown]
+        points = [np.array([one.x, one.y], dtype=float).reshape(2, -1).T for one in curves]
+        points = [np.where(logs, np.log10(some), some) for some in points]
+    finite = [some[np.isfinite(some).all(axis=1)] for some in points]
     known, last = np.concatenate(finite) if any(map(len, finite)) else np.eye(2), [some[-1:] for some in finite]
     (left, right), (low, high) = (
         figure.layout[axis].range or (side.min(), side.max())
@@ -231,11 +215,21 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
     for curve, title, end in zip(curves, titles, last, strict=True):
         # Plotly leaves out a name that rounding puts behind the end of a logarithmic axis.
         edge = right - 1e-9 * (right - left)
-        both = np.concatenate([end, [[edge, next(labels)]]]) if len(end) else end
-        x, y = np.where(logs, 10.0 ** np.where(logs, both, 0.0), both).T
-        look: dict[str, Any] = {"text": ["", title], "textposition": "middle right", "cliponaxis": False, "meta": "end"}
-        look |= {"mode": "markers+text", "legendgroup": curve.legendgroup, "showlegend": False, "hoverinfo": "skip"}
-        points(figure, x.tolist(), y.tolist(), curve.line.color, curve.marker.symbol, size=DOT, **look)
+        shown = np.concatenate([end, [[edge, next(labels)]]]) if len(end) else end
+        x, y = np.where(logs, 10.0 ** np.where(logs, shown, 0.0), shown).T
+        figure.add_scatter(
+            x=x.tolist(),
+            y=y.tolist(),
+            mode="markers+text",
+            text=["", title],
+            textposition="middle right",
+            marker={"color": curve.line.color, "size": DOT, "symbol": curve.marker.symbol},
+            legendgroup=curve.legendgroup,
+            showlegend=False,
+            hoverinfo="skip",
+            cliponaxis=False,
+            meta="end",
+        )
     return figure.update_layout(margin_r=round(CHARACTER * max(map(len, titles), default=0) + 2 * DOT))
 
 
