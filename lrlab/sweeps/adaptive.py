@@ -71,10 +71,24 @@ def infer(results: SweepResults, table: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    if not results.sweep.adaptive:
+    sweep, parts = results.sweep, list["pd.DataFrame"]()
+    if not sweep.adaptive:
         return table.assign(inferred=False)
-    grids = {solver: SolverGrid(results.sweep, solver) for solver in results.sweep.solvers}
-    return pd.concat([grid.infer(table[table["solver"] == solver]) for solver, grid in grids.items()]).sort_index()
+    for solver in sweep.solvers:
+        grid = SolverGrid(sweep, solver)
+        # In the order of the jobs.
+        own, shape, values = table[table["solver"] == solver].sort_values([*sweep.grid]), grid.open.shape, {}
+        trials, successes, mean = own[["trials", "successes", "mean"]].to_numpy(dtype=float).T.reshape(3, *shape)
+        grid.trials, grid.successes = np.nan_to_num(trials), np.nan_to_num(successes)
+        if sweep.success and trials.any():
+            low, high = grid.bounds()
+            values = {"success_rate": grid.within(low, high), "low": low, "high": high}
+        elif np.isfinite(mean).any():
+            values = {"mean": interpolate_missing(mean, np.isfinite(mean))}
+        inferred = (grid.open & (trials == 0) & trials.any()).ravel()
+        filled = {name: own[name].where(~inferred, one.ravel()) for name, one in values.items()}
+        parts.append(own.assign(inferred=inferred, **filled))
+    return pd.concat(parts).sort_index()
 
 
 class ContourSearch:
@@ -165,7 +179,6 @@ class SolverGrid(ContourSearch):
     """The search of one solver, over its jobs (columns, rows); None for a refused cell."""
 
     def __init__(self, sweep: Sweep, solver: str) -> None:
-        self._sweep = sweep
         cells = sorted((cell for cell in sweep.cells if cell.solver == solver), key=lambda cell: [*cell.axes.values()])
         shape = [len(values) for values in (*sweep.grid.values(), [0])[:2]]
         self.jobs: Any = np.fromiter((cell.job for cell in cells), dtype=object).reshape(shape)
@@ -187,26 +200,6 @@ class SolverGrid(ContourSearch):
         """Count the results of the trials that were requested."""
         jobs = self.jobs[self.open].tolist()
         self.trials[self.open], self.successes[self.open] = results.counts(jobs, self.requested[self.open])
-
-    def infer(self, own: "pd.DataFrame") -> "pd.DataFrame":
-        """Return the rows of the solver as in `infer`."""
-        # In the order of the jobs.
-        own, shape = own.sort_values([*self._sweep.grid]), self.open.shape
-        self.trials, self.successes = (
-            own[name].fillna(0).to_numpy(dtype=np.int64).reshape(shape) for name in ("trials", "successes")
-        )
-        if not self.trials.any():
-            return own.assign(inferred=False)
-        if self._sweep.success is None:
-            mean = own["mean"].to_numpy().reshape(shape)
-            known = np.isfinite(mean)
-            values = {"mean": interpolate_missing(mean, known)} if known.any() else {}
-        else:
-            low, high = self.bounds()
-            values = {"success_rate": self.within(low, high), "low": low, "high": high}
-        inferred = (self.open & (self.trials == 0)).ravel()
-        filled = {name: own[name].where(~inferred, one.ravel()) for name, one in values.items()}
-        return own.assign(inferred=inferred, **filled)
 
 
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
