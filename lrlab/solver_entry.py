@@ -1,4 +1,7 @@
-"""How a solver is declared: the decorator `solver`, its docstring, and the entry in the catalog made of both."""
+"""How a solver is declared: the decorator `solver`, its docstring, and the entry in the catalog made of both.
+
+Files of solvers import from here all that a declaration and its iterates need.
+"""
 
 import ast
 import inspect
@@ -12,9 +15,10 @@ from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
 
 from lrlab.arrays import Array
-from lrlab.parameters import Parameter, Value, declared, display_name, settle
-from lrlab.protocol import Limits, Solver
+from lrlab.parameters import InputError, Parameter, Value, choice, declared, display_name, number, settle
+from lrlab.protocol import Iterate, Iterates, Limits, Solver, Stop
 
+__all__ = ["InputError", "Iterate", "Iterates", "Parameter", "Stop", "choice", "number"]
 Options = Mapping[str, Value]
 Run = TypeVar("Run", bound=Callable[..., Any])
 

@@ -5,9 +5,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, choice, number
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver, strength_of
 from lrlab.theory.sparse_limits import soft, soft_threshold_limits
 

@@ -7,9 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.random import Generator
 
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Iterate, Iterates, Options, number
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver
 from lrlab.solvers.methods.message_passing import State, iterations
 from lrlab.theory.sparse_limits import Measured, bayes_limits, minimax_threshold, soft, soft_threshold_limits

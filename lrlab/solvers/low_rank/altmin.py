@@ -13,9 +13,7 @@ from lrlab.operators.entries import Entries
 from lrlab.operators.least_squares import FactorMap
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import alignment, point, unsettled
-from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options, solver
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, Stop, choice, number, solver
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import projected
 

@@ -14,9 +14,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.least_squares import least_squares
 from lrlab.operators.tangent import solved
-from lrlab.parameters import InputError, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, solver
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, number, solver
 from lrlab.solvers.low_rank.matrix_irls import matrix_irls
 
 

@@ -9,9 +9,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import unsettled
-from lrlab.parameters import InputError, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options, solver
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, number, solver
 from lrlab.solvers.low_rank.starts import spectral_start
 
 

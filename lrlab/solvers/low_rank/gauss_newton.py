@@ -20,9 +20,7 @@ from lrlab.operators.tangent import (
     stationarity,
     unresolvable,
 )
-from lrlab.parameters import choice, number
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, Stop, choice, number, solver
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import SLOW, WholeSteps, line, moved

@@ -10,9 +10,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import EvaluatedMatrix, gauss_newton_step, point, solved, stationarity
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.completion import refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 

@@ -13,9 +13,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import point, solved, stationarity
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.completion import refuse_features
 
 

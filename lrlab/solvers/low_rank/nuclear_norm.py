@@ -10,9 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, number, solver
 from lrlab.solvers.methods.proximal import FastaState, fasta, lowered
 
 Share = Annotated[

@@ -9,8 +9,7 @@ from lrlab import lowrank
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import alignment, point
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, solver
 from lrlab.solvers.low_rank.starts import Directions, Start, started
 from lrlab.solvers.low_rank.tangent import WholeSteps
 from lrlab.solvers.methods.newton import quartic_step

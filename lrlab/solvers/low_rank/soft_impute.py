@@ -10,9 +10,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, number, solver
 from lrlab.solvers.low_rank.completion import penalty_note, refuse_features
 
 Shrinkage = Annotated[float, number(1e-8, 1, "last penalty over the least with W = 0", symbol="λ/λ₀", scale="log")]

@@ -10,8 +10,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved, unresolvable
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, Stop, solver
 from lrlab.solvers.low_rank.starts import Directions, Start, started
 from lrlab.solvers.low_rank.tangent import Line, WholeSteps, gradient, inner, line, moved, newton_step, transported
 

@@ -8,9 +8,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import LowRankData
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 
 DEVIATION = 1.4826

@@ -7,8 +7,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, number
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, inferred
 from lrlab.solvers.multilabel.design import Design, Spectrum
 from lrlab.solvers.multilabel.options import gram_numbers, label_solver

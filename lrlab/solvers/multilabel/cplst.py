@@ -9,9 +9,7 @@ from lrlab import lowrank
 from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import InputError, Parameter, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, Parameter, number
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.design import Design, Spectrum, dense
 

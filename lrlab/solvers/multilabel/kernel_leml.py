@@ -10,8 +10,7 @@ from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import choice, number
-from lrlab.protocol import Iterates
+from lrlab.solver_entry import Iterates, choice, number
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import KernelRank, scaled

@@ -9,9 +9,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import InputError, choice
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, choice
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.label_losses import LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels

@@ -4,8 +4,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import InputError, choice, number
-from lrlab.solver_entry import Options, solver
+from lrlab.solver_entry import InputError, Options, choice, number, solver
 
 Regularization = Annotated[float, number(0, 1e9, "regularization strength", symbol="λ", scale="log")]
 Ridge = Annotated[float, number(1e-6, 1e9, "regularization strength of ‖w‖² / 2 per label", symbol="λ", scale="log")]

@@ -10,8 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import choice
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Iterate, Iterates, Stop, choice
 from lrlab.solvers.methods.proximal import fasta, shrink
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels

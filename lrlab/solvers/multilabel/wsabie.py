@@ -9,8 +9,7 @@ from scipy.sparse import csr_array, issparse
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.models.protocols import LabelData
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, number
 from lrlab.solvers.multilabel.design import Design
 from lrlab.solvers.multilabel.options import FittedRank, low_rank_solver, rank_of
 from lrlab.solvers.multilabel.predictors import Affine

@@ -13,9 +13,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
-from lrlab.parameters import InputError, choice, number
-from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options, solver
+from lrlab.solver_entry import InputError, Iterates, Options, choice, number, solver
 from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 

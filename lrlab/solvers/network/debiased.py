@@ -10,8 +10,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import EvaluatedMatrix, point
-from lrlab.parameters import choice, number
-from lrlab.protocol import Iterate
+from lrlab.solver_entry import Iterate, choice, number
 
 StepRule = Annotated[str, choice("adaptive", "fixed", help="by the curvature along the tangent space, or the paper's")]
 Step = Annotated[float, number(0.001, 10, "the fixed step size, 1 in the papers", symbol="η", scale="log")]

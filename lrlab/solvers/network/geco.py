@@ -13,9 +13,7 @@ from lrlab.operators.krylov import leading, random_block
 from lrlab.operators.least_squares import least_squares
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
-from lrlab.parameters import choice, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, choice, number, solver
 from lrlab.solvers.network.debiased import iterate
 
 

@@ -11,8 +11,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
-from lrlab.protocol import Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterates, solver
 from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 

@@ -11,9 +11,7 @@ from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Moment
-from lrlab.parameters import choice
-from lrlab.protocol import Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterates, choice, solver
 from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 

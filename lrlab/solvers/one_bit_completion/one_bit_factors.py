@@ -9,8 +9,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import BitEntries
 from lrlab.operators.krylov import nearest
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, solver
 from lrlab.solvers.methods.proximal import fasta
 
 CURVATURE = {"probit": 1.0, "logistic": 0.25}

@@ -10,9 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import BitEntries
-from lrlab.parameters import Parameter, choice
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import solver
+from lrlab.solver_entry import Iterate, Iterates, Parameter, choice, solver
 from lrlab.solvers.methods.proximal import fasta, lowered
 from lrlab.solvers.one_bit_completion.one_bit_factors import first_step, losses
 

@@ -8,8 +8,7 @@ from numpy.random import Generator
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, number
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, WIDEST, fitted

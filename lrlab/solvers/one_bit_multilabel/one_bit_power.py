@@ -11,8 +11,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.operators.krylov import SETTLED, leading, random_block
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Iterate, Iterates, Stop, number
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 

@@ -5,8 +5,7 @@ from typing import Annotated, Any
 from numpy.random import Generator
 
 from lrlab.models.protocols import LabelData, SignStream
-from lrlab.parameters import choice
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, choice
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.classifiers import one_by_one
 from lrlab.solvers.multilabel.label_losses import LOSSES, SQUARED_SIGNS

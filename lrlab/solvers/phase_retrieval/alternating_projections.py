@@ -11,9 +11,7 @@ from scipy.linalg.blas import dsyrk, zherk
 from lrlab.arrays import Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.operators.coded import CodedFourier
-from lrlab.parameters import InputError, number
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, number
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases
 
 

@@ -7,8 +7,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.parameters import choice, number
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, choice, number
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
 from lrlab.solvers.phase_retrieval.wirtinger import direction
 

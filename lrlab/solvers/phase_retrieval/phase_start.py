@@ -11,8 +11,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from lrlab.arrays import Array, Vector
 from lrlab.linalg import unit
 from lrlab.models.protocols import PhaseData
-from lrlab.parameters import choice
-from lrlab.solver_entry import Options, solver
+from lrlab.solver_entry import Options, choice, solver
 from lrlab.theory.phase import LEFT_OUT, STARTS, softening, start_overlap, weigh
 
 Start = Annotated[

@@ -8,8 +8,7 @@ from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.parameters import choice
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, choice
 from lrlab.solvers.methods.newton import quartic_step
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, steepness
 

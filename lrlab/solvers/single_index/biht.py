@@ -7,8 +7,7 @@ from numpy.random import Generator
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import Parameter, number
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, Parameter, number
 from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, needs_first_moment, needs_room
 
 

@@ -7,9 +7,7 @@ from numpy.random import Generator
 
 from lrlab.losses import LOGISTIC, PROBIT
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import choice
-from lrlab.protocol import Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Iterates, Options, choice
 from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 from lrlab.theory import m_estimators

@@ -8,8 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Iterate, Iterates, Options
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,

@@ -7,9 +7,7 @@ from numpy.random import Generator
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import InputError
-from lrlab.protocol import Iterate, Iterates, Stop
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, Stop
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,

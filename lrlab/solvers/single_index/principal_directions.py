@@ -8,9 +8,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import InputError, choice
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import InputError, Iterate, Iterates, Options, choice
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment
 from lrlab.theory import principal_hessian

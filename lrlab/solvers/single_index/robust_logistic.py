@@ -8,8 +8,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.losses import LOGISTIC
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import number
-from lrlab.protocol import Iterates
+from lrlab.solver_entry import Iterates, number
 from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 

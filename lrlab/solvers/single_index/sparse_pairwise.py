@@ -11,8 +11,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import number
-from lrlab.protocol import Iterate, Iterates
+from lrlab.solver_entry import Iterate, Iterates, number
 from lrlab.solvers.single_index.class_moments import ClassMoments, choose, contrast, decided
 from lrlab.solvers.single_index.family import SupportSize, moment_solver, needs_gap, needs_room
 from lrlab.solvers.single_index.fantope import fantope_admm

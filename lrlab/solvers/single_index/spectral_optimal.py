@@ -8,9 +8,7 @@ from numpy.random import Generator
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import choice
-from lrlab.protocol import Iterate, Iterates
-from lrlab.solver_entry import Options
+from lrlab.solver_entry import Iterate, Iterates, Options, choice
 from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments, format_size
 from lrlab.solvers.single_index.family import moment_solver, needs_second_moment
 from lrlab.theory.bulk import largest_by_chance
