@@ -14,34 +14,21 @@ e_i = y_i - mu_0 - lambda, eps = 0. Since y_i = +-1, both reduce to algebra in q
 """
 
 import math
-from typing import NamedTuple
 
 from lrlab.theory.links import Moments
 from lrlab.theory.spectral import Weights, shares, spike
 
 
-class Hessian(NamedTuple):
-    """Limits for M, relative to the identity or to S.
+def overlap(moments: Moments, ratio: float, whitening: str = "sample") -> float:
+    """Return the limit of <b, b-hat>^2 at n/p = `ratio`, 0 if an eigenvalue of the bulk is the largest in size.
 
-    value: the eigenvalue along the truth; nan if none leaves the bulk. lower, upper: edges of the bulk.
-    overlap: <b, b-hat>^2 of the eigenvector largest in size, 0 if it lies in the bulk.
+    whitening: "sample", for eigenvalues relative to S, 0 for n <= p; or "identity".
     """
-
-    value: float
-    lower: float
-    upper: float
-    overlap: float
-
-
-def predict(moments: Moments, ratio: float, whitening: str = "sample") -> Hessian:
-    """Return the limits at n/p = `ratio` for the whitening "sample" (relative to S, nan for n <= p) or "identity"."""
     if whitening == "sample" and ratio <= 1.0:
-        return Hessian(math.nan, math.nan, math.nan, 0.0)
+        return 0.0
     edges, spike_of = (sample_edges, sample_spike) if whitening == "sample" else (identity_edges, identity_spike)
     (lower, upper), (value, off) = edges(moments, ratio), spike_of(moments, ratio)
-    if not lower <= value <= upper and off < math.inf:
-        return Hessian(value, lower, upper, 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0)
-    return Hessian(math.nan, lower, upper, 0.0)
+    return 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0
 
 
 def sample_spike(moments: Moments, ratio: float) -> tuple[float, float]:

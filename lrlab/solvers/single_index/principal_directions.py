@@ -23,8 +23,8 @@ def refuse_phd(spec: Any, options: Options) -> None:
 
 def predict_phd(spec: Any, options: Options) -> dict[str, float]:
     """Return the overlap of principal Hessian directions."""
-    limit = principal_hessian.predict(spec.link_function.moments, spec.n / spec.p, str(options["whitening"]))
-    return {"limit_overlap": limit.overlap}
+    moments, whitening = spec.link_function.moments, str(options["whitening"])
+    return {"limit_overlap": principal_hessian.overlap(moments, spec.n / spec.p, whitening)}
 
 
 @moment_solver(
