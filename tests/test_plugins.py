@@ -193,7 +193,6 @@ ENTRY = replace(rank_one_sensing.ENTRY, spec=OwnRankOne)
 BROKEN = {
     "syntax.py": ("def f(:", r"syntax.py: does not import \(SyntaxError"),
     "leaves.py": ("raise SystemExit(3)", r"leaves.py: does not import \(SystemExit: 3\)"),
-    "many.py": (f"{FILE}ENTRIES = 3", "many.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
     "taken.py": (FILE.replace("own_mean", "sir"), "the solver 'sir' for one-bit-sensing is in lrlab.*rename one of"),
     "nameless.py": (
         MODEL.replace("own-rank-one", ""),
