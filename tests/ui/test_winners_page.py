@@ -63,20 +63,6 @@ def test_a_model_with_one_solver_has_no_race(monkeypatch):
     assert button.disabled and button.help == "Needs two solvers."
 
 
-@pytest.fixture
-def raced():
-    """Return the page at the address of a race."""
-    axes = {"rank": Span(1, 2, 2), "m": Span(20, 120, 2)}
-    spec = lrlab.spec("rank-one-sensing", d1=8, d2=7)
-    race = winners.race(Sweep(spec=spec, axes=axes, solvers=["altmin"]))
-    address = sweep_controls.address(race)
-    assert "adaptive" not in address
-    at = driving.opened("transition", **address, **{"know-rank": "false"})
-    assert [at.toggle(key="transition.race").value, shown(at, "trials")] == [True, 16]
-    assert not at.toggle(key="transition.know-rank").value
-    return at
-
-
 def shown(at, name):
     return next(one.value for one in at.number_input if one.key == f"transition.{name}")
 
@@ -88,10 +74,6 @@ def left(at):
     return shown(at, "trials") == 5 and at.toggle(key="transition.adaptive").value
 
 
-def test_a_race_that_is_switched_off_leaves_an_adaptive_map(raced):
-    assert left(raced.toggle(key="transition.race").set_value(False).run())
-
-
 @pytest.mark.parametrize("address", [{}, {"max_iter": "77"}])
 def test_another_family_begins_with_its_own_number_of_iterations(address):
     at = driving.opened("transition", model="rank-one-sensing", **address)
@@ -101,9 +83,17 @@ def test_another_family_begins_with_its_own_number_of_iterations(address):
         assert not errors(at) and "max_iter" not in at.query_params
 
 
-def test_another_model_begins_without_the_race_of_the_first(raced):
-    at = raced.selectbox(key="transition.model").set_value("inductive-completion").run()
-    assert left(at)
+def test_a_race_leaves_an_adaptive_map_where_it_is_switched_off_and_to_another_model():
+    axes = {"rank": Span(1, 2, 2), "m": Span(20, 120, 2)}
+    race = winners.race(Sweep(spec=lrlab.spec("rank-one-sensing", d1=8, d2=7), axes=axes, solvers=["altmin"]))
+    address = sweep_controls.address(race)
+    assert "adaptive" not in address
+    for key, value in (("transition.race", False), ("transition.model", "inductive-completion")):
+        at = driving.opened("transition", **address, **{"know-rank": "false"})
+        assert [at.toggle(key="transition.race").value, shown(at, "trials")] == [True, 16]
+        assert not at.toggle(key="transition.know-rank").value
+        kind = at.selectbox if isinstance(value, str) else at.toggle
+        assert left(kind(key=key).set_value(value).run())
     # A second solver makes no race of it.
     [box] = [box for box in at.multiselect if box.label == "Solvers"]
     assert left(box.set_value(box.options[:2]).run()) and at.query_params["solvers"].count(",") == 1
