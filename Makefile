@@ -41,7 +41,6 @@ docs: $(VENV)/.docs
 soak: $(VENV)/.test chromium
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m soak
 	LRLAB_FUZZ=10000 $(BIN)/python -m pytest tests/fuzz tests/theory/test_links.py --hypothesis-show-statistics
-	LRLAB_ABOVE_BEST=all $(BIN)/python -m pytest tests/theory/test_finite_best.py
 	LRLAB_RANDOM_SPECS=2000 $(BIN)/python -m pytest tests/test_promises.py
 	$(BIN)/python -m tests.golden.record
 	$(BIN)/python -m pytest $(ON_ALL_CORES) -m attempt

@@ -128,28 +128,6 @@ def test_a_claim_whose_size_differs_agrees_in_direction_and_a_short_range_shows_
     assert claims.judge(rule, samples._replace(values={**samples.values, **powers})).word == word
 
 
-@pytest.mark.parametrize(
-    ("ours", "word"),
-    [
-        ([50.0, 60.2, 70.1, 80.0, 90.0], "reproduced"),
-        ([50.0, 66.0, 70.1, 80.0, 95.0], "better than printed"),
-        ([45.0, 58.0, 71.0, 82.0, 93.0], "agrees in direction"),
-        ([90.0, 60.0, 70.0, 50.0, 45.0], "not reproduced"),
-    ],
-)
-def test_printed_numbers_are_judged_per_method(ours, word):
-    printed = {"a": dict(zip(X, [50.0, 60.0, 70.0, 80.0, 90.0], strict=True)), "b": dict.fromkeys(X, 20.0)}
-    rows = {"a": ours, "b": [20.0] * 5}
-    values = {
-        name: {x: y + np.array([-0.1, 0.0, 0.1]) for x, y in zip(X, row, strict=True)} for name, row in rows.items()
-    }
-    found = {
-        verdict.claim: verdict.verdict
-        for verdict in claims.on_numbers({**printed, "c": dict.fromkeys(X, 30.0)}, Samples(values), best=1)
-    }
-    assert found["the numbers of the table, a"] == word, found
-
-
 CURVES = """title = "Small"
 reference = "Nobody (2020), Figure 0"
 explanation = "Nothing."

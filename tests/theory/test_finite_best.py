@@ -1,17 +1,13 @@
 """Best overlap and error at finite n and p: against exact integrals, known limits, and all solvers."""
 
 import math
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import lrlab
-from lrlab.lessons import lessons
-from lrlab.lessons.figures import spec_at
 from lrlab.linalg import unit
-from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
@@ -22,7 +18,7 @@ from lrlab.theory.information import information_limits
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 from lrlab.theory.posterior_sampler import posterior_samples
 from lrlab.theory.predicted_overlap import best_overlap
-from tests.thorough import a_third
+from tests.thorough import a_third, but
 
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 7200, endpoint=False)
 CIRCLE = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
@@ -158,8 +154,6 @@ FAR_BEHIND = -6.0
 SMALLEST = 1e-9
 MOST_NUMBERS = 60_000
 """Entries of X of drawn specs, so that all solvers take little time."""
-FEW = (8, 12, 14)
-"""Drawn specs that the suite tries."""
 MOST_ERRORS = 3.0
 """Standard errors by which the mean of a solver may be better."""
 MODELS = ("one-bit-sensing", "flipped-logistic", "one-bit-phase-retrieval", "custom-link")
@@ -186,19 +180,9 @@ def drawn(number):
     return lrlab.spec(model, **settings)
 
 
-def of_lessons():
-    """Return the specs of single-index models that the figures of lessons show."""
-    figures = [step.figure for lesson in lessons().values() for step in lesson.steps if step.figure]
-    at = [(figure, value) for figure in figures for value in figure.slider.values]
-    specs = dict.fromkeys(spec_at(figure, value) for figure, value in at)
-    return [spec for spec in specs if isinstance(spec, SingleIndexSpec)]
-
-
-def selected():
-    """Return the specs of this run."""
-    if os.environ.get("LRLAB_ABOVE_BEST") == "all":
-        return [*map(lrlab.spec, MODELS), *of_lessons(), *map(drawn, range(DRAWN))]
-    return [*map(drawn, FEW)]
+SPECS = [*map(lrlab.spec, MODELS), *map(drawn, range(DRAWN))]
+FEW = [drawn(number) for number in (8, 12, 14)]
+"""Specs that the suite tries."""
 
 
 def scores_of(spec, solver, numbers):
@@ -232,7 +216,7 @@ def compared(spec):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("spec", selected(), ids=lambda spec: f"{spec.model}-n{spec.n}-p{spec.p}-{spec.seed}")
+@pytest.mark.parametrize("spec", but(FEW, SPECS), ids=lambda spec: f"{spec.model}-n{spec.n}-p{spec.p}-{spec.seed}")
 def test_no_mean_over_seeds_is_better_than_the_best(spec):
     leads = compared(spec)
     assert {solver: by for solver, by in leads.items() if by.max() > MOST_ERRORS} == {}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import lrlab
-from lrlab import lowrank, solve
+from lrlab import solve
 from lrlab.lowrank import LowRank
 from lrlab.models import one_bit_multilabel
 from lrlab.models.one_bit_multilabel import OneBitMultilabel, Samples
@@ -14,7 +14,7 @@ from lrlab.protocol import Stop
 from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood, one_bit_mean
-from lrlab.solvers.one_bit_multilabel.one_bit_power import SLOPE, hard_residual, mean_moment, one_bit_power
+from lrlab.solvers.one_bit_multilabel.one_bit_power import one_bit_power
 from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
@@ -24,11 +24,6 @@ SOLVERS = (one_bit_power, one_bit_likelihood, one_bit_mean)
 
 def run(solver, problem, iterations=6, **options):
     return [it.estimate for it in islice(solver(problem, rng=np.random.default_rng(0), **options), iterations)]
-
-
-def anywhere(spec, rank=2, seed=0):
-    rng = np.random.default_rng(seed)
-    return lowrank.from_product(*(rng.standard_normal((d, rank)) for d in spec.size))
 
 
 def test_what_is_drawn_is_the_model():
@@ -60,16 +55,6 @@ def test_batches_can_be_read_in_any_order_and_are_the_same_when_drawn_anew(spec,
     assert not np.array_equal(wanted[0][0].X, wanted[1][0].X)
     longer = next(spec.replace(m=5000).build().blocks(0))
     assert np.array_equal(longer.X, wanted[0][0].X) and np.array_equal(longer.y, wanted[0][0].y)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("observation", ["stream", "full"])
-def test_the_expected_moment_is_what_the_estimate_lacks(observation):
-    spec = OneBitMultilabel(m=400_000, d1=4, d2=3, rank=2, observation=observation)
-    W = lowrank.columns_normalised(anywhere(spec))
-    H = mean_moment(spec.build(), 0, W, hard_residual)[0].T / SLOPE
-    # Lemma 1; each entry has a standard deviation of at most 2 / (lambda sqrt(m / d2)).
-    assert H == pytest.approx(spec.truth().dense() - W.dense(), abs=0.03)
 
 
 @pytest.mark.slow
