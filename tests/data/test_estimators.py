@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lrlab
 from lrlab.__main__ import main
-from lrlab.data.dataset import Dataset, dataset_of
+from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import metric_of
 from lrlab.data.reading import read
 from tests.data import cases
@@ -237,15 +237,6 @@ def test_columns_of_other_rows_are_matched_by_name(tmp_path, capsys):
         assert main(["predict", model, rows, "--json"]) == 0
         predictions.append(json.loads(capsys.readouterr().out))
     assert scores[0] == scores[1] and predictions[0] == predictions[1]
-
-
-def test_columns_of_an_npz_are_matched_by_name(tmp_path):
-    given = dataset_of(np.eye(3), np.array([[1, 0], [np.nan, 1], [0, 1]]), ("a", "b", "c"), ("l", "m"))
-    permuted = given.X[:, [2, 0, 1]], given.Y[:, [1, 0]], given.observed[:, [1, 0]]
-    save_npz(tmp_path / "test.npz", Dataset(*permuted, ("c", "a", "b"), ("m", "l")))
-    fresh = read(tmp_path / "test.npz", like=given)
-    assert np.array_equal(fresh.X, given.X) and (fresh.Y != given.Y).nnz == (fresh.observed != given.observed).nnz == 0
-    assert fresh.feature_names == given.feature_names and fresh.label_names == given.label_names
 
 
 def test_removed_names_say_what_replaces_them():

@@ -204,7 +204,12 @@ def test_rows_of_another_file_take_the_columns_of_the_first(tmp_path):
 def test_names_may_repeat_unless_columns_are_matched_by_them(tmp_path):
     (tmp_path / "a.csv").write_text("w=p,w,l\n5,p,1\n6,q,0\n")
     np.savez(tmp_path / "a.npz", X=X, Y=Y, label_names=["a", "a"])
-    np.savez(tmp_path / "b.npz", X=X, Y=Y, label_names=["a", "b"])
+    np.savez(tmp_path / "b.npz", X=X, Y=Y, label_names=["a", "b"], feature_names=list("uvw"))
+    some = np.where(X[:, :2] == 3.0, np.nan, Y)
+    np.savez(tmp_path / "c.npz", X=X[:, ::-1], Y=some[:, ::-1], label_names=["b", "a"], feature_names=list("wvu"))
+    fresh = read(tmp_path / "c.npz", like=read(tmp_path / "b.npz"))
+    assert np.array_equal(dense(fresh.X), X) and np.array_equal(dense(fresh.Y), np.nan_to_num(some))
+    assert np.array_equal(dense(fresh.observed), some == some) and fresh.names == ("a", "b")
     table, given = read(tmp_path / "a.csv", 1), read(tmp_path / "a.npz")
     assert table.feature_names == ("w=p", "w=p", "w=q") and read(tmp_path / "a.npz", like=given).names == ("a", "a")
     with pytest.raises(lrlab.InputError, match="labels must be of different names"):
