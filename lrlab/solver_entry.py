@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
 
+from numpy.random import Generator
+
 from lrlab.arrays import Array
 from lrlab.parameters import InputError, Parameter, Value, choice, declared, display_name, number, settle
 from lrlab.protocol import Iterate, Iterates, Limits, Solver, Stop
 
-__all__ = ["InputError", "Iterate", "Iterates", "Parameter", "Stop", "choice", "number"]
+__all__ = ["Generator", "InputError", "Iterate", "Iterates", "Parameter", "Stop", "choice", "number"]
 Options = Mapping[str, Value]
 Run = TypeVar("Run", bound=Callable[..., Any])
 

@@ -1,11 +1,10 @@
 """Greedy methods with a known sparsity: orthogonal and compressive matching pursuit, hard thresholding."""
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array, Indices
 from lrlab.linalg import hard_threshold
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver
 
 

@@ -3,9 +3,8 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, choice, number
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, choice, number
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver, strength_of
 from lrlab.theory.sparse_limits import soft, soft_threshold_limits
 

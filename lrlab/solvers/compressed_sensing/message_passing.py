@@ -5,9 +5,8 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
-from lrlab.solver_entry import Iterate, Iterates, Options, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, number
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver
 from lrlab.solvers.methods.message_passing import State, iterations
 from lrlab.theory.sparse_limits import Measured, bayes_limits, minimax_threshold, soft, soft_threshold_limits

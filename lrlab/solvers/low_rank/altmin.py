@@ -3,7 +3,6 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -13,7 +12,7 @@ from lrlab.operators.entries import Entries
 from lrlab.operators.least_squares import FactorMap
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import alignment, point, unsettled
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, Stop, choice, number, solver
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Stop, choice, number, solver
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import projected
 

@@ -5,7 +5,6 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -14,7 +13,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
 from lrlab.operators.least_squares import least_squares
 from lrlab.operators.tangent import solved
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, number, solver
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, number, solver
 from lrlab.solvers.low_rank.matrix_irls import matrix_irls
 
 

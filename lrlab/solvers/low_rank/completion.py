@@ -3,13 +3,12 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import unsettled
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, number, solver
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, number, solver
 from lrlab.solvers.low_rank.starts import spectral_start
 
 

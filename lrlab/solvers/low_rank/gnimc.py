@@ -3,14 +3,13 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import EvaluatedMatrix, gauss_newton_step, point, solved, stationarity
-from lrlab.solver_entry import Iterate, Iterates, Stop, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.completion import refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 

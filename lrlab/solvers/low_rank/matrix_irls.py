@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab import lowrank
@@ -13,7 +12,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import point, solved, stationarity
-from lrlab.solver_entry import Iterate, Iterates, Stop, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.completion import refuse_features
 
 

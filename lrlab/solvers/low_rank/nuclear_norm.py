@@ -4,13 +4,12 @@ import math
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.solver_entry import Iterate, Iterates, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, number, solver
 from lrlab.solvers.methods.proximal import FastaState, fasta, lowered
 
 Share = Annotated[

@@ -3,13 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import alignment, point
-from lrlab.solver_entry import Iterate, Iterates, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, solver
 from lrlab.solvers.low_rank.starts import Directions, Start, started
 from lrlab.solvers.low_rank.tangent import WholeSteps
 from lrlab.solvers.methods.newton import quartic_step

@@ -3,14 +3,13 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
-from lrlab.solver_entry import Iterate, Iterates, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, number, solver
 from lrlab.solvers.low_rank.completion import penalty_note, refuse_features
 
 Shrinkage = Annotated[float, number(1e-8, 1, "last penalty over the least with W = 0", symbol="λ/λ₀", scale="log")]

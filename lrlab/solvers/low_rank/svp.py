@@ -3,14 +3,13 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.rank_one import RankOne
 from lrlab.operators.tangent import point, unsettled
-from lrlab.solver_entry import Iterate, Iterates, choice, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice, number, solver
 from lrlab.solvers.low_rank.tangent import gradient, line
 
 NO_ISOMETRY = "Rank-one measurements obey no restricted isometry: nothing promises that this method converges here."

@@ -4,11 +4,10 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import LowRankData
-from lrlab.solver_entry import Iterate, Iterates, Stop, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
 
 DEVIATION = 1.4826

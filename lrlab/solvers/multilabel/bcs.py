@@ -3,11 +3,10 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import Iterate, Iterates, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, inferred
 from lrlab.solvers.multilabel.design import Design, Spectrum
 from lrlab.solvers.multilabel.options import gram_numbers, label_solver

@@ -2,10 +2,8 @@
 
 from typing import Annotated, Any
 
-from numpy.random import Generator
-
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import Iterates, Options, choice
+from lrlab.solver_entry import Generator, Iterates, Options, choice
 from lrlab.solvers.multilabel import ridge
 from lrlab.solvers.multilabel.classifiers import one_by_one
 from lrlab.solvers.multilabel.label_losses import LOSSES

@@ -3,13 +3,12 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, Parameter, number
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Parameter, number
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.design import Design, Spectrum, dense
 

@@ -5,12 +5,11 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 from scipy.sparse import issparse
 
 from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import Iterates, choice, number
+from lrlab.solver_entry import Generator, Iterates, choice, number
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import KernelRank, scaled

@@ -3,13 +3,12 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, choice
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, choice
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.label_losses import LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels

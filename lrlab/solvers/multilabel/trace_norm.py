@@ -4,13 +4,12 @@ import math
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import Iterate, Iterates, Stop, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, choice
 from lrlab.solvers.methods.proximal import fasta, shrink
 from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, Loss
 from lrlab.solvers.multilabel.labels import Labels

@@ -3,13 +3,12 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 from scipy.sparse import csr_array, issparse
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import Iterate, Iterates, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.design import Design
 from lrlab.solvers.multilabel.options import FittedRank, low_rank_solver, rank_of
 from lrlab.solvers.multilabel.predictors import Affine

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -13,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, nearest, random_block
 from lrlab.operators.operator import Moment
-from lrlab.solver_entry import InputError, Iterates, Options, choice, number, solver
+from lrlab.solver_entry import Generator, InputError, Iterates, Options, choice, number, solver
 from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 

@@ -3,7 +3,6 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -13,7 +12,7 @@ from lrlab.operators.krylov import leading, random_block
 from lrlab.operators.least_squares import least_squares
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
-from lrlab.solver_entry import Iterate, Iterates, choice, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice, number, solver
 from lrlab.solvers.network.debiased import iterate
 
 

@@ -3,7 +3,6 @@
 from functools import partial
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -11,7 +10,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
-from lrlab.solver_entry import Iterates, solver
+from lrlab.solver_entry import Generator, Iterates, solver
 from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 

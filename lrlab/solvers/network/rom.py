@@ -4,14 +4,13 @@ from copy import copy
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 from scipy.sparse.linalg import eigsh
 
 from lrlab import lowrank
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Moment
-from lrlab.solver_entry import Iterates, choice, solver
+from lrlab.solver_entry import Generator, Iterates, choice, solver
 from lrlab.solvers.network.debiased import Step, StepRule, first_point, iterate, stepped
 
 

@@ -3,13 +3,12 @@
 import math
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import BitEntries
 from lrlab.operators.krylov import nearest
-from lrlab.solver_entry import Iterate, Iterates, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, solver
 from lrlab.solvers.methods.proximal import fasta
 
 CURVATURE = {"probit": 1.0, "logistic": 0.25}

@@ -4,13 +4,12 @@ import math
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import BitEntries
-from lrlab.solver_entry import Iterate, Iterates, Parameter, choice, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, Parameter, choice, solver
 from lrlab.solvers.methods.proximal import fasta, lowered
 from lrlab.solvers.one_bit_completion.one_bit_factors import first_step, losses
 

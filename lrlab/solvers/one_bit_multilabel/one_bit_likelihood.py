@@ -3,12 +3,11 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
-from lrlab.solver_entry import Iterate, Iterates, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, WIDEST, fitted

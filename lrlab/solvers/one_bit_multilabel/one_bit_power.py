@@ -5,13 +5,12 @@ from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.operators.krylov import SETTLED, leading, random_block
-from lrlab.solver_entry import Iterate, Iterates, Stop, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number
 from lrlab.solvers.multilabel.label_losses import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 

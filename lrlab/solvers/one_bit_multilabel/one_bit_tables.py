@@ -2,10 +2,8 @@
 
 from typing import Annotated, Any
 
-from numpy.random import Generator
-
 from lrlab.models.protocols import LabelData, SignStream
-from lrlab.solver_entry import Iterate, Iterates, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.classifiers import one_by_one
 from lrlab.solvers.multilabel.label_losses import LOSSES, SQUARED_SIGNS

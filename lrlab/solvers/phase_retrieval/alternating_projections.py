@@ -4,14 +4,13 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dsyrk, zherk
 
 from lrlab.arrays import Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.operators.coded import CodedFourier
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, number
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, number
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases
 
 

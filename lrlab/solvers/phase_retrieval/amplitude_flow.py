@@ -3,11 +3,10 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Iterate, Iterates, choice, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice, number
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
 from lrlab.solvers.phase_retrieval.wirtinger import direction
 

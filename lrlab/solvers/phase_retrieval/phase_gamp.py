@@ -6,11 +6,10 @@ from types import SimpleNamespace
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Iterate, Iterates, Options, Stop, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop, choice
 from lrlab.solvers.methods.message_passing import State, iterations, spectral_state, square, stands_still
 from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent

@@ -4,11 +4,10 @@ from collections.abc import Callable
 from typing import Annotated, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Iterate, Iterates, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.methods.newton import conjugate_gradients
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
 

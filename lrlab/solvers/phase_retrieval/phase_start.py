@@ -5,13 +5,12 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from lrlab.arrays import Array, Vector
 from lrlab.linalg import unit
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Options, choice, solver
+from lrlab.solver_entry import Generator, Options, choice, solver
 from lrlab.theory.phase import LEFT_OUT, STARTS, softening, start_overlap, weigh
 
 Start = Annotated[

@@ -4,11 +4,10 @@ import math
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Iterate, Iterates, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.methods.newton import quartic_step
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, steepness
 

@@ -3,11 +3,10 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterate, Iterates, Parameter, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, Parameter, number
 from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, needs_first_moment, needs_room
 
 

@@ -6,13 +6,12 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import eigh
 
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterate, Iterates, Options, Stop
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
 from lrlab.solvers.methods.message_passing import State, answers, iterations, spectral_state
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_room, needs_some_moment

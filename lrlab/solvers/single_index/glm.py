@@ -3,11 +3,9 @@
 import math
 from typing import Annotated, Any
 
-from numpy.random import Generator
-
 from lrlab.losses import LOGISTIC, PROBIT
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterates, Options, choice
+from lrlab.solver_entry import Generator, Iterates, Options, choice
 from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 from lrlab.theory import m_estimators

@@ -1,11 +1,10 @@
 """The Isotron: a monotone link and a direction are learned in turn."""
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop
 from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 
 

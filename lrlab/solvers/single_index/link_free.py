@@ -7,12 +7,11 @@ from functools import cache, partial
 from itertools import islice
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import eigh
 
 from lrlab.linalg import hard_threshold
 from lrlab.models.protocols import SingleIndexData
-from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop
 from lrlab.solvers.single_index.family import (
     SupportSize,
     index_solver,

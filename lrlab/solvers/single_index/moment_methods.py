@@ -3,12 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve
 
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterate, Iterates, Options
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,

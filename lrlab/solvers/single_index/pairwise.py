@@ -4,12 +4,11 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.linalg import length, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterate, Iterates, Options, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, choice
 from lrlab.solvers.single_index.class_moments import ClassMoments, choose, class_moments, pair_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_gap, needs_samples
 from lrlab.theory import spiked

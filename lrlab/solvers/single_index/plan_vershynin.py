@@ -3,11 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, Stop
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Stop
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,

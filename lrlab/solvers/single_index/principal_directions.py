@@ -3,12 +3,11 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import InputError, Iterate, Iterates, Options, choice
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, choice
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment
 from lrlab.theory import principal_hessian

@@ -3,12 +3,11 @@
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.losses import LOGISTIC
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterates, number
+from lrlab.solver_entry import Generator, Iterates, number
 from lrlab.solvers.single_index.family import index_solver, needs_first_moment
 from lrlab.solvers.single_index.margin_newton import minimized
 

@@ -6,12 +6,11 @@ from itertools import islice
 from typing import Annotated
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.linalg import hard_threshold, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterate, Iterates, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.single_index.class_moments import ClassMoments, choose, contrast, decided
 from lrlab.solvers.single_index.family import SupportSize, moment_solver, needs_gap, needs_room
 from lrlab.solvers.single_index.fantope import fantope_admm

@@ -3,12 +3,11 @@
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.random import Generator
 
 from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Iterate, Iterates, Options, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, choice
 from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments, format_size
 from lrlab.solvers.single_index.family import moment_solver, needs_second_moment
 from lrlab.theory.bulk import largest_by_chance
