@@ -78,7 +78,7 @@ def test_a_run_of_any_solver_keeps_all_promises(model, name, monkeypatch):
 
     def watch(row, it):
         whole.append(it)
-        iterates.append((parts(it.estimate), copies(it.estimate)))
+        iterates.append((parts(it.estimate), [part.copy() for part in parts(it.estimate)]))
 
     again = run_job(shorter, watch=watch)
     first = trace.table.drop(columns="seconds").head(AGAIN)
@@ -176,10 +176,6 @@ def arrays(problem):
     own = [vars(owner).items() for owner in owners if owner is not None]
     inner = {f"{k}.{name}": value for k, items in enumerate(own) for name, value in items}
     return {name: value for name, value in (X | inner).items() if isinstance(value, np.ndarray)}
-
-
-def copies(estimate):
-    return [part.copy() for part in parts(estimate)]
 
 
 @pytest.mark.parametrize("model", list(catalog.MODELS))

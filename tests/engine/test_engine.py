@@ -202,10 +202,6 @@ def test_waiting_jobs_are_cancelled_before_they_start(small_engine):
     assert collect(small_engine.map(abs, [-1])) == [1]
 
 
-def allocated_bytes(size: int) -> int:
-    return len(allocate(size))
-
-
 @pytest.mark.slow
 def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(small_engine):
     following = small_engine.follow([faulty(huge), short()])
@@ -213,7 +209,7 @@ def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(smal
     large, modest = following.runs
     assert large.state == "failed" and "needed more than 0.25 GiB of memory: lower n or p" in large.error
     assert modest.state == "done" and modest.trace.stop is Stop.CONVERGED
-    results = collect(small_engine.map(allocated_bytes, [0, 0, 2**30, 0, 0, 0], batch_seconds=5.0), failures=True)
+    results = collect(small_engine.map(lambda size: len(allocate(size)), [0, 0, 2**30, 0, 0, 0], 5.0), failures=True)
     assert "needed more than 0.25 GiB of memory" in results.pop(2).sentence
     assert results == [0] * 5
 

@@ -244,17 +244,14 @@ def recorded(monkeypatch):
     return during
 
 
-def test_a_small_job_has_one_thread_and_leaves_the_others_as_they_were(recorded):
+def test_a_small_job_has_one_thread_and_a_task_has_those_that_it_was_sent_with(recorded):
     with blas_threads(2):
         solving.run(SMALL_JOB, worker=False)
         assert threads_now() == {2}
-    assert recorded == [{1}]
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_a_task_has_the_threads_that_it_was_sent_with(recorded, threads):
-    worker.FollowJob([0], SMALL_JOB, threads).run(lambda message: None)
-    assert recorded == [{threads}] and threads_now() == {1}
+    for threads in (1, 2):
+        worker.FollowJob([0], SMALL_JOB, threads).run(lambda message: None)
+        assert threads_now() == {1}
+    assert recorded == [{1}, {1}, {2}]
 
 
 @pytest.mark.parametrize(("load", "expected"), [(0.1, 2), (1000.0, 1)])

@@ -83,7 +83,8 @@ def check_ticks(page):
     for tick in ticks:
         assert tick["size"] >= 12, tick
         value = 10 ** tick["value"] if tick["type"] == "log" else tick["value"]
-        assert value_of(tick["text"]) == pytest.approx(value, rel=2e-3, abs=1e-12), tick
+        shown = float(tick["text"].replace(",", "").replace("−", "-"))
+        assert shown == pytest.approx(value, rel=2e-3, abs=1e-12), tick
     for k, one in enumerate(ticks):
         for other in ticks[:k]:
             if one["figure"] == other["figure"]:
@@ -98,11 +99,6 @@ def check_names(fills, background):
     for fill in fills:
         color = "#" + "".join(f"{int(part):02x}" for part in re.findall(r"\d+", fill))
         assert contrast(color, background) >= 4.5, fill
-
-
-def value_of(text: str) -> float:
-    """Return the number that a tick shows."""
-    return float(text.replace(",", "").replace("−", "-"))
 
 
 NARROW = """() => [...document.querySelectorAll(".lrlab-figure")].every(
