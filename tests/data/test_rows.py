@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import issparse
 
 import lrlab
 from lrlab.data.hints import Hints
@@ -14,17 +13,13 @@ from lrlab.data.reading import read
 from lrlab.data.recover import read_task
 from lrlab.presets.papers import located
 from tests.data.cases import save_npz
+from tests.solvers.driving import dense
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 X = np.array([[0.5, 0.0, 2.0], [0.0, 1.5, -1.0], [3.0, 0.0, 0.0], [0.0, 0.0, 4.0]])
 Y = np.array([[1, 0], [0, 1], [1, 1], [0, 0]])
 NUMERIC = "".join(f"@attribute f{j} numeric\n" for j in range(3))
 LABELS = "".join(f"@attribute l{j} {{0,1}}\n" for j in range(2))
-
-
-def dense(table):
-    """Return a table as an array."""
-    return table.toarray() if issparse(table) else np.asarray(table)
 
 
 def rows(separator=","):

@@ -81,8 +81,7 @@ FEW = Multilabel(n=300, d=12, labels=20, rank=3, per_row=0, seen_per_row=2)
 @pytest.mark.parametrize("spec", [FEW, FEW.replace(density=0.3)])
 def test_labels_are_on_where_scores_are_positive_and_few_of_each_row_are_observed(spec):
     problem, W = spec.replace(noise=0.0).build(), spec.truth()
-    X = problem.X if isinstance(problem.X, np.ndarray) else problem.X.toarray()
-    on, observed = X @ W.dense() > 0, problem.mask.toarray()
+    on, observed = dense(problem.X) @ W.dense() > 0, problem.mask.toarray()
     assert (observed.sum(axis=1) == 2).all() and observed.sum(axis=0).min() > 10, "drawn for each row"
     assert ((problem.Y.toarray() > 0) == (on & observed)).all()
     whole = spec.replace(noise=0.0, seen_per_row=0).build()

@@ -128,46 +128,27 @@ def test_a_claim_whose_size_differs_agrees_in_direction_and_a_short_range_shows_
     assert claims.judge(rule, samples._replace(values={**samples.values, **powers})).word == word
 
 
-CURVES = """title = "Small"
+CURVES = """
+title = "Small"
 reference = "Nobody (2020), Figure 0"
 explanation = "Nothing."
 model = "polynomial-network"
 trials = 2
 seed = 3
-
-[spec]
-p = 6
-[settings]
-max_iter = 4
-
-[axes]
-m = [40, 80]
-
-[figure]
-kind = "lines"
-metric = "error"
-metric_title = "error"
-
-[[series]]
-label = "one"
-solver = "ep-rom"
-settings = { step_rule = "fixed" }
-
-[[series]]
-label = "two"
-solver = "tangent-descent"
-spec = { noise = 0.1 }
-
-[[panels]]
-title = "a"
-[[panels]]
-title = "b"
-axes = { r = { from = 1, to = 2, steps = 2 } }
+spec = { p = 6 }
+settings = { max_iter = 4 }
+axes = { m = [40, 80] }
+figure = { kind = "lines", metric = "error", metric_title = "error" }
+series = [
+  { label = "one", solver = "ep-rom", settings = { step_rule = "fixed" } },
+  { label = "two", solver = "tangent-descent", spec = { noise = 0.1 } },
+]
+panels = [{ title = "a" }, { title = "b", axes = { r = { from = 1, to = 2, steps = 2 } } }]
 """
 TRACES = (
-    CURVES.replace("[axes]\nm = [40, 80]\n", "")
-    .replace('"lines"\n', '"lines"\nagainst = "iteration"\n')
-    .replace("axes = { r = { from = 1, to = 2, steps = 2 } }\n", 'metric = "misfit"\n')
+    CURVES.replace("axes = { m = [40, 80] }\n", "")
+    .replace('"lines"', '"lines", against = "iteration"')
+    .replace("axes = { r = { from = 1, to = 2, steps = 2 } }", 'metric = "misfit"')
 )
 
 
@@ -189,7 +170,11 @@ BROKEN = [
     ('"lines"', '"liness"', 'kind must be one of .*, got liness: did you mean "lines"?'),
     ("metric_title", "metri_title", "key of figure must be one of .*, got metri_title"),
     ('label = "two"', 'label_ = "two"', r"series\[1\].label_: key of series must be one of .*, got label_"),
-    ('title = "b"', "", r'panels\[1\]: title must be given, got nothing: add a line or a table "title" to the panels'),
+    (
+        'title = "b", ',
+        "",
+        r'panels\[1\]: title must be given, got nothing: add a line or a table "title" to the panels',
+    ),
 ]
 
 
