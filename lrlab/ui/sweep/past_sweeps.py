@@ -88,8 +88,8 @@ def shelf() -> None:
         st.caption("Ready-made:", width="content")
         for name in library.names():
             known = library.load(name)
-            short, opened = known.title.partition(":")[0], (known.sweep, known.title)
-            st.button(short, key=f"transition-{name}", help=known.title, on_click=open_sweep, args=opened)
+            opened = known.sweep, known.title
+            st.button(known.title, key=f"transition-{name}", type="tertiary", on_click=open_sweep, args=opened)
         with st.popover("Definition (TOML)", key="transition-define"):
             st.text_area("Definition", key="transition-toml", height=240, placeholder=EXAMPLE)
             st.file_uploader("or a file", key="transition-toml-file", max_upload_size=1)
