@@ -25,9 +25,12 @@ def runs() -> None:
     """Show the buttons and the figures of the runs."""
     with page.row():
         page.heading("Run")
-        results_view.pin_button()
+        pin = st.container(width="content")
         run_controls.buttons(link, settings.jobs)
         room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
+        # A run may be over as soon as it has begun.
+        with pin:
+            results_view.pin_button()
         with st.popover("Metric and axes"):
             settings.choose_curves()
     live.follow("converge", settings.draw, results_view.live_parts(settings.curves))

@@ -558,6 +558,23 @@ def test_every_page_fits_a_phone_and_its_figures_and_sliders_have_room(page, add
     page.get_by_test_id("stExpandSidebarButton").click()
     page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     expect(page.locator(".st-key-share")).to_be_visible()
+    # Of the closed drawer the first slider stays, above the links to pages.
+    row, links = page.locator("[class*=slider-row]").first, page.locator(".st-key-pages")
+    expect(row.get_by_role("slider")).to_be_visible()
+    assert row.bounding_box()["y"] + row.bounding_box()["height"] <= links.bounding_box()["y"] + 2
+    assert links.bounding_box()["y"] + links.bounding_box()["height"] == 844
+    links.get_by_role("link", name="Eigengaps").click()
+    heading(page, "Eigengaps")
+
+
+def test_a_figure_stands_right_below_the_title(page, address):
+    page.set_viewport_size({"width": 1440, "height": 900})
+    opened(page, f"{address}/converge", "Run")
+    for path, title in (("converge", "Run"), ("transition", "Phase transitions"), ("spectrum", "Eigengaps")):
+        visit(page, f"{address}/{path}", title)
+        drawn(page, ".lrlab-figure")
+        top = page.get_by_role("heading", name=title, exact=True).bounding_box()
+        assert page.locator(".lrlab-figure").first.bounding_box()["y"] - top["y"] - top["height"] <= 60, path
 
 
 def test_the_atlas_of_the_home_page_follows_keys_and_pointer_and_opens_its_point(page, address):

@@ -36,9 +36,9 @@ def status(at):
 def test_home_opens_through_the_app():
     at = opened("home")
     assert not errors(at)
-    assert len(at.get("page_link")) == len(cards()) + 2 == 8
+    assert len(at.get("page_link")) == len(cards()) + 2 + 7 == 15, "the frame has a link to each page"
     shown = unfold(at, "home", "more").run()
-    assert len(shown.get("page_link")) == 8 + len(more_cards())
+    assert len(shown.get("page_link")) == 8 + len(more_cards()), "drawn again without its frame"
 
 
 @pytest.mark.parametrize("card", [*EXPLORE, *YOURS], ids=lambda card: card.title)

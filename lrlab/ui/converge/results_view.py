@@ -19,14 +19,14 @@ from lrlab.parameters import InputError, counted, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs
-from lrlab.ui.converge.run_controls import PINNED, CurveSettings
+from lrlab.ui.converge.run_controls import LEGEND, PINNED, CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
-HEIGHT = 400
-"""Height of the three figures of the first screen, in pixels."""
 WIDTHS = [1.35, 1.1, 0.72]
+AXIS = 50
+"""Height of the ticks and the title of an axis, in pixels."""
 CHANGED = "converge.changed"
 
 
@@ -54,7 +54,7 @@ def shown(
     if figures:
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
         most = MOVING_MARKS if alive or dragged else MOST_POINTS
-        parts |= estimates.figures(spec, truth_of(spec), drawn, HEIGHT, most)
+        parts |= estimates.figures(spec, truth_of(spec), drawn, settings.height, most)
     return drawn, parts
 
 
@@ -85,10 +85,12 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     spec, alive = runs[0].job.spec, following is not None and following.alive
     settings = settings.of(family(spec.model).measures)
     drawn, parts = shown(settings, runs, alive=alive)
-    show_equation(spec, alive, parts["converge.progress"], changes(jobs))
     curve, recovered, measured = st.columns(WIDTHS, gap="medium")
     with curve:
-        st.markdown(f"**{settings.title}**")
+        with st.container(horizontal=True):
+            st.markdown(f"**{settings.title}**", width="content")
+            name = "converge.progress" if alive else CHANGED
+            progress.strip({**parts, **changes(jobs)}[name], name, alive=True)
         label = message(drawn, settings.measure)
         plot.show(parts["converge.curves"], key="converge.curves", label=label, link="converge")
     with recovered:
@@ -96,6 +98,8 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
         estimates.show(spec, truth_of(spec), drawn, following, parts, settings.time)
     with measured:
         show_measured(measured_parts(spec))
+    with st.container(key="converge-equation"):
+        st.latex(spec.equation)
     with st.container(key="converge-verdict"):
         plot.words(parts["converge.sentence"], key="converge.sentence")
     result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
@@ -134,23 +138,13 @@ def refine() -> None:
         refinement.show("converge", [run.job for run in following.runs])
 
 
-def show_equation(spec: Spec, alive: bool, bar: str, changed: Parts) -> None:
-    """Show the measurements, and next to them the progress, or that the settings have changed; no figure moves."""
-    with st.container(key="converge-equation"):
-        left, right = st.columns([2.6, 1], gap="medium", vertical_alignment="center")
-        left.latex(spec.equation)
-        with right:
-            words, name = (bar, "converge.progress") if alive else (changed[CHANGED], CHANGED)
-            progress.strip(words, name, alive=True)
-
-
 def measured_parts(spec: Spec) -> Parts:
     """Return the first measurements of a spec as live parts."""
     known = measured_of(spec)
     words = {"converge.measured.words": escape(known.words)}
     if not known.panels:
         return words
-    height = 300 if len(known.panels) != 2 else HEIGHT - 60
+    height = 300 if len(known.panels) != 2 else 340
     return {"converge.measured": picture.measured(known.panels, height), **words}
 
 
@@ -170,7 +164,7 @@ def measured_of(spec: Spec) -> Measured:
 
 
 def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:
-    """Return the figure of a measure of all runs, with their ends."""
+    """Return the figure of a measure of all runs, with their ends; its axis is as high as that of the estimates."""
     figure = convergence.curves(
         [*settings.pinned, *drawn],
         settings.measure,
@@ -178,11 +172,12 @@ def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive
         measures=measures_of(spec),
         log_x=settings.log_x,
         log_y=settings.log_y,
-        height=HEIGHT,
+        height=settings.height,
         hold=True,
         growing=alive,
     )
-    return theme.name_ends(figure, [run.title for run in drawn])
+    named = theme.name_ends(figure, [run.title for run in drawn])
+    return named.update_layout(height=settings.height + LEGEND, margin_b=LEGEND + AXIS)
 
 
 def message(drawn: Sequence[Recovery], measure: str) -> str:

@@ -17,17 +17,23 @@ from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 SEEDS = 2**32
+HEIGHT, LEGEND = 400, 100
+"""Height of the large figures of the first screen, and of the legend below the curves, in pixels."""
 ON_CHANGE, PINNED = "converge-on-change", "converge:pinned"
 
 
 class CurveSettings(NamedTuple):
-    """The plotted metric, its clock ("iteration" or "seconds"), the logarithmic axes, and curves of pinned runs."""
+    """The plotted metric, its clock ("iteration" or "seconds"), the logarithmic axes, and curves of pinned runs.
+
+    height: of the curves, and of the estimates beside or above them, in pixels.
+    """
 
     measure: str
     time: str
     log_x: bool = False
     log_y: bool = False
     pinned: tuple[Recovery, ...] = ()
+    height: int = HEIGHT
 
     def of(self, measures: Mapping[str, Measure]) -> "CurveSettings":
         """Return these for a model: its first metric if it lacks the chosen one; shares on a linear axis."""

@@ -17,8 +17,7 @@ from lrlab.model_entry import Panel
 from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 from lrlab.ui.converge import result_tabs, results_view
-from lrlab.ui.converge.results_view import HEIGHT
-from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.converge.run_controls import HEIGHT, CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.own_data.source import Shown
 from lrlab.ui.shared import code, live, page, progress, solver_controls

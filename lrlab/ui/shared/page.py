@@ -51,6 +51,10 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         page.run()
         if not embedded() and page.url_path not in moved:
             share(page.url_path)
+            with st.container(horizontal=True, vertical_alignment="center", key="pages"):
+                for one in pages:
+                    if one.visibility != "hidden":
+                        st.page_link(one)
     fragments.note_drawn("page")
 
 

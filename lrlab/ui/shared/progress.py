@@ -25,7 +25,7 @@ def strip(words: str, name: str, *, alive: bool = False) -> None:
 
     name: of the live part.
     """
-    with st.container(height=44, border=False, key=f"progress-strip-{name}"):
+    with st.container(height=24, border=False, key=f"progress-strip-{name}"):
         plot.words(words, key=name) if alive else st.caption(words)
 
 

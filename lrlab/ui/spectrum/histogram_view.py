@@ -79,7 +79,7 @@ def show(plan: SpectrumPlan, moment: str) -> None:
         st.session_state["spectrum:at"] = values[position]
 
     texts = [format_value(value) + sigma(plan, value) for value in values]
-    slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     shown = parts(specs, at, moment)
     plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
+    slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)

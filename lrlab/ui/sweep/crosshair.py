@@ -75,9 +75,6 @@ def jobs_at(sweep: Sweep, at: Place) -> list[Job]:
 
 
 def _named(parts: Parts) -> Parts:
-    for part in parts.values():
-        if isinstance(part, Figure):
-            part.update_layout(height=290)
     return {name.replace("converge.", "transition.cell-", 1): part for name, part in parts.items()}
 
 
@@ -85,7 +82,8 @@ def show(data: SweepData, view: View, at: Place) -> None:
     """Show the sliders, and what became of the first trial of their cell."""
     sweep = data.sweep
     titles, jobs = axes.axes(type(sweep.spec)), jobs_at(sweep, at)
-    settings = CurveSettings(next(iter(family(sweep.spec.model).measures)), "iteration", log_y=True)
+    measure, height = next(iter(family(sweep.spec.model).measures)), 290 if len(jobs) < 2 else 360
+    settings = CurveSettings(measure, "iteration", log_y=True, height=height)
     dragged = Dragged(settings, jobs)
 
     def there(side: int, position: int) -> Place:
