@@ -5,7 +5,7 @@ text color.
 """
 
 from collections.abc import Sequence
-from textwrap import shorten
+from textwrap import wrap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ CHARACTER, LABEL, DOT, MARGINS = 6.6, 17.0, 7.0, 130.0
 """Width of a letter and height of a name at the end of a curve, diameter of a dot, and height of both margins, in
 pixels."""
 LONGEST = 20
-"""Most characters of a name at the end of a curve; the legend shows names in full."""
+"""Most characters per line of a name at the end of a curve."""
 
 
 class Look(NamedTuple):
@@ -195,8 +195,9 @@ def style(
 def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
     """Add an end to the first curve of each name, in place, and return the figure, whose axes have their final ranges.
 
-    Names keep the order of the ends and are pushed apart. plot.js leaves them out if the figure is narrow. A curve
-    without points gets an empty end, so that figures that grow keep their number of traces.
+    Names keep the order of the ends and are pushed apart; the legend leaves them out. If the figure is narrow, plot.js
+    has them in the legend instead. A curve without points gets an empty end, so that figures that grow keep their
+    number of traces.
     """
     curves = [one for name in names for one in [next((one for one in figure.data if one.name == name), None)] if one]
     logs = np.array([figure.layout[axis].type == "log" for axis in ("xaxis", "yaxis")])
@@ -209,10 +210,12 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
         figure.layout[axis].range or (side.min(), side.max())
         for axis, side in zip(("xaxis", "yaxis"), known.T, strict=True)
     )
-    gap = LABEL / (float(figure.layout.height or 400) - MARGINS) * (high - low)
-    labels = iter(apart(np.concatenate([np.empty((0, 2)), *last])[:, 1], gap, low, high))
     titles = [short_name(one.name) for one in curves]
+    lines = [title.split("<br>") for title in titles]
+    gap = LABEL * max(map(len, lines), default=1) / (float(figure.layout.height or 400) - MARGINS) * (high - low)
+    labels = iter(apart(np.concatenate([np.empty((0, 2)), *last])[:, 1], gap, low, high))
     for curve, title, end in zip(curves, titles, last, strict=True):
+        curve |= {"showlegend": not len(end), "meta": curve.meta or "named"}
         # Plotly leaves out a name that rounding puts behind the end of a logarithmic axis.
         edge = right - 1e-9 * (right - left)
         shown = np.concatenate([end, [[edge, next(labels)]]]) if len(end) else end
@@ -230,15 +233,15 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
             cliponaxis=False,
             meta="end",
         )
-    return figure.update_layout(margin_r=round(CHARACTER * max(map(len, titles), default=0) + 2 * DOT))
+    return figure.update_layout(margin_r=round(CHARACTER * max(map(len, sum(lines, [])), default=0) + 2 * DOT))
 
 
 def short_name(title: str) -> str:
     """Return a name that fits next to a figure: GAMP for "Approximate message passing (GAMP)"."""
-    name, _, abbreviation = title.rstrip(")").partition(" (")
+    name, _, abbreviation = title.partition(")")[0].partition(" (")
     if len(name) > LONGEST and abbreviation and " " not in abbreviation:
         return abbreviation
-    return shorten(name, LONGEST, placeholder=" …")
+    return "<br>".join(wrap(name, LONGEST))
 
 
 def apart(heights: Array, gap: float, low: float, high: float) -> Array:

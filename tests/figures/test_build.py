@@ -113,9 +113,11 @@ def test_a_dot_stands_at_the_last_point_that_is_drawn_and_goes_with_its_curve():
     assert (long.x[0], long.y[0]) == pytest.approx((121, 1e-3))
     assert (exact.x[0], exact.y[0]) == pytest.approx((3, 0.01))
     assert not len(waits.x)
+    # What has no name at its end has one in the legend.
+    assert [one.name for one in figure.data if one.meta == "run" and one.showlegend] == ["waits"]
     for end, name in ((long, "long"), (exact, "exact")):
         curve = next(one for one in figure.data if one.name == name)
-        assert end.legendgroup == curve.legendgroup and not end.showlegend and curve.showlegend
+        assert end.legendgroup == curve.legendgroup and not end.showlegend
         assert end.marker.color == curve.line.color and end.text == ["", name]
         assert end.x[1] == pytest.approx(figure.layout.xaxis.range[1])
 

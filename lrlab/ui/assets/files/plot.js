@@ -66,8 +66,9 @@ function enlarged({ data, layout }) {
   return { data: data.map((one) => (one.type === "scatter" ? thick(one) : one)), layout: { ...font(layout), ...Object.fromEntries(named), annotations: layout.annotations?.map(font) } };
 }
 
-// Without the name at the right edge: only the dot at the end of the curve.
-const unnamed = (one) => (one.meta === "end" ? { ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] } : one);
+// Without the name at the right edge, only the dot at the end of the curve; the legend has the name.
+const END = (one) => ({ ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] });
+const unnamed = (one) => (one.meta === "end" ? END(one) : ["run", "named"].includes(one.meta) ? { ...one, showlegend: true } : one);
 
 // A value with the colors of dark pages in place of those of light ones.
 function darkened(value) {
