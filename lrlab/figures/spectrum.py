@@ -108,7 +108,7 @@ def dots(
     counted: whether the legend has the number of trials.
     """
     rows = points.reindex(columns=["at", "trials", f"mean_{name}", f"sd_{name}"])
-    trials = "not run yet" if points.empty else f"mean ± sd of {rows['trials'].max():.0f} trials"
+    trials = "not run yet" if points.empty else f"mean ± sd, trials: {rows['trials'].max():.0f}"
     figure.add_scatter(
         x=rows["at"],
         y=rows[f"mean_{name}"],
@@ -117,7 +117,7 @@ def dots(
         error_y={**theme.BARS, "array": rows[f"sd_{name}"]},
         name=f"{words}, simulated ({trials})" if counted else words,
         customdata=rows[["trials", f"sd_{name}"]],
-        hovertemplate=f"{words}: %{{y:.4g}} ± %{{customdata[1]:.2g}}, %{{customdata[0]}} trials<extra></extra>",
+        hovertemplate=f"{words}: %{{y:.4g}} ± %{{customdata[1]:.2g}}, trials: %{{customdata[0]}}<extra></extra>",
     )
 
 
@@ -169,9 +169,10 @@ def histogram(
     )
     theme.dashed(figure, *bulk, theme.PALETTE[0], name="bulk, predicted")
     high = 1.1 * float(max(bulk[1].max(), heights.max()))
-    for place, color, name in ((edge, theme.INK, "edge, predicted"), (spike, theme.PALETTE[1], "spike, predicted")):
+    lines = (edge, theme.INK, "edge, predicted", "dot"), (spike, theme.PALETTE[1], "spike, predicted", "dashdot")
+    for place, color, name, dash in lines:
         if place is not None:
-            theme.dashed(figure, [place, place], [0, high], color, name=name, hover=f"{name}: {place:.4g}")
+            theme.dashed(figure, [place, place], [0, high], color, name=name, dash=dash, hover=f"{name}: {place:.4g}")
     look = {"symbol": "triangle-down", "size": 14, "color": theme.PALETTE[1]}
     hover, name = f"largest: {largest:.4g}<extra></extra>", "largest eigenvalue"
     figure.add_scatter(x=[largest], y=[0.05 * high], mode="markers", name=name, marker=look, hovertemplate=hover)

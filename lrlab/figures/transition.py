@@ -24,7 +24,8 @@ REGIONS = {
 SCOPE = "asymptotically"
 """Scope of the regions: at the sizes of the grid points some trials do better."""
 LABEL = {"bgcolor": "rgba(255, 255, 255, 0.85)", "font": {"size": 12, "color": "#31333f"}, "borderpad": 2}
-LINE_DASHES = (*theme.DASHES[1:], "dot", "dash")
+LINE_DASHES = ("12px,5px", "10px,4px,3px,4px", "3px,4px", "7px,5px")
+"""Dashes of lines of theory, in pixels, so that their wider white ground has the same."""
 INFERRED, NOT_MEASURED = "inferred from other grid points", "not measured"
 PALE = 0.55
 """Opacity of inferred grid points."""
@@ -117,7 +118,9 @@ def transition(
             layers.theory(lines[~lines["line"].str.endswith(ends)])
         layers.axes(lowest=k + columns >= len(groups), leftmost=k % columns == 0)
     _one_entry_each(figure)
-    bar = {"title": {"text": metric.name, "side": "right", "font": {"size": 13}}, "thickness": 12, "outlinewidth": 0}
+    # The caption below has the rule of success.
+    title = {"text": metric.name.partition(" (")[0], "side": "right", "font": {"size": 13}}
+    bar = {"title": title, "thickness": 12, "outlinewidth": 0}
     scale = {"colorscale": metric.colors, "cmin": metric.low, "cmax": metric.high, "colorbar": bar}
     height = 140 + 310 * rows if apart else 540
     return theme.style(figure.update_layout(coloraxis=scale), height=height, revision=f"{x.title} {y.title}")
@@ -227,7 +230,7 @@ class Layers(NamedTuple):
         for k, (name, points) in enumerate(lines.groupby("line", sort=False)):
             place: dict[str, Any] = {"subplot": self.subplot, "name": str(name)}
             hover, dash = f"{name} at %{{x:.4g}}, %{{y:.4g}}", LINE_DASHES[k % len(LINE_DASHES)]
-            theme.line(self.figure, points["x"], points["y"], WHITE, width=5, showlegend=False, **place)
+            theme.line(self.figure, points["x"], points["y"], WHITE, width=5, dash=dash, showlegend=False, **place)
             theme.line(self.figure, points["x"], points["y"], width=2.5, dash=dash, hover=hover, **place)
 
     def regions(self, regions: Sequence[Region]) -> None:
