@@ -48,7 +48,7 @@ def series(
             customdata=rows[["trials", "low", "high", "series", "x"]],
             error_y=None if banded else {**theme.BARS, "symmetric": False, **ends},
             hovertemplate=f"{name}<br>%{{x:,.6~g}}: %{{y:.3g}}, %{{customdata[1]:.3g}} to %{{customdata[2]:.3g}}<br>"
-            "%{customdata[0]} trials<extra></extra>",
+            "trials: %{customdata[0]}<extra></extra>",
         )
         if banded:
             theme.band(figure, rows["x"], rows["low"], rows["high"], color)

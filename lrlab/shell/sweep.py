@@ -73,7 +73,7 @@ def stored_words(trials: int, store: Path | None) -> str:
     """Return how many trials of a sweep are stored, and how to resume it."""
     if store is None:
         return "Nothing is stored: with --store FILE the same command would resume."
-    return f"{trials} trials of this sweep are stored in {store}: the same command resumes."
+    return f"{store} holds {counted(trials, 'trial')} of this sweep: the same command resumes."
 
 
 def inferred(rows: list[dict[str, Any]]) -> str:

@@ -127,11 +127,8 @@ def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock
     locked[0].close()
     *_, sentence = capsys.readouterr().err.splitlines()
     stored = stored_trials(path)
-    assert (
-        f"locked by another program: end that program, and run this again. {stored} trials of this sweep are"
-        in sentence
-    )
-    assert 0 < stored < TOTAL and f"stored in {path}: the same command resumes." in sentence
+    holds = f"run this again. {path} holds {stored} trials of this sweep: the same command resumes."
+    assert 0 < stored < TOTAL and f"locked by another program: end that program, and {holds}" in sentence
 
 
 def together(path, *starts):
@@ -234,7 +231,7 @@ def end(shell, how):
     shell.send_signal(how)
     _, message = shell.communicate()
     until(lambda: not any(map(runs, others)))
-    words = rf"{ENDS[how]}\d+ trials of this sweep are stored in .*: the same command resumes.\n"
+    words = rf"{ENDS[how]}.* holds \d+ trials of this sweep: the same command resumes.\n"
     assert re.fullmatch(words if ENDS[how] else "", message), message
     assert shell.returncode == (-how if how is signal.SIGKILL else 128 + how)
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from lrlab import lessons
 from lrlab.lessons.definition import Lesson
-from lrlab.parameters import Parameter
+from lrlab.parameters import Parameter, counted
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets.permalink import Permalink
@@ -53,7 +53,7 @@ def lesson_card(name: str) -> Card:
     """Return the card of a lesson."""
     one = lessons.load(name)
     questions, answered = sum(step.question is not None for step in one.steps), len(_answered(name))
-    badges = [(f"about {one.minutes} minutes", "gray")]
+    badges = [(f"about {counted(one.minutes, 'minute')}", "gray")]
     if answered:
         badges.append(("done", "green") if answered == questions else (f"{answered} of {questions} answered", "blue"))
     return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}", badges)

@@ -9,7 +9,7 @@ from lrlab import presets
 from lrlab.engine.engine import together
 from lrlab.engine.messages import Failure
 from lrlab.models.axes import axes
-from lrlab.parameters import Parameter
+from lrlab.parameters import Parameter, counted
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
@@ -69,7 +69,7 @@ def figures(name: str, at: float, seconds: float = 6.0) -> tuple[list[Panel], st
     so_far = "" if done == total else f", {done} of them so far: press Compute again for the others"
     # One without any trial so far shows none, not the trials of the previous position.
     shown = all_panels(presets.load(name, True, at), _plan(name, at), shown)
-    return shown, f"A reduced run at {at:g}, computed now: {total} trials{so_far}."
+    return shown, f"A reduced run at {at:g}, computed now: {counted(total, 'trial')}{so_far}."
 
 
 _finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}

@@ -13,7 +13,7 @@ from lrlab.figures import spectrum as figures
 from lrlab.figures.numbers import rounded
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, counted
 from lrlab.protocol import Spec
 from lrlab.spectra import Row, moments, pairwise
 from lrlab.ui.live.stream import Parts
@@ -128,12 +128,12 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     ends = [f"{end:g}{histogram_view.sigma(plan, end)}" for end in (plan.along.values[0], plan.along.values[-1])]
     along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
     parts, points = shown(plan, moment, rows, running=running)
-    with st.container(key="spectrum-verdict"):
-        plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
     columns = st.columns([1.25, 1], gap="medium")
     for column, name in zip(columns, FIGURES, strict=True):
         with column:
             plot.show(parts[f"spectrum.{name}"], key=f"spectrum.{name}", label=message(name, points, plan.along))
+    with st.container(key="spectrum-verdict"):
+        plot.words(parts["spectrum.sentence"], key="spectrum.sentence")
     st.caption(f"{plain(describe_spec(plan.spec, without=[plan.along.decides]))}; along {along}")
     if isinstance(plan.spec, SingleIndexSpec):
         words = PAIRS if plan.spec.theory_holds else PAIRS_ALONE
@@ -155,7 +155,7 @@ def message(name: str, points: pd.DataFrame, along: Axis) -> str:
     title = "largest eigenvalue" if name == "values" else "squared overlap"
     if not (ends := _ends(name, points)):
         return f"{title} along {along.title}, as predicted: nothing is run yet"
-    return f"{title} along {along.title}: {ends}; mean of {points['trials'].max()} trials"
+    return f"{title} along {along.title}: {ends}; mean of {counted(points['trials'].max(), 'trial')}"
 
 
 def sentence(points: pd.DataFrame, curve: pd.DataFrame, along: Axis, *, running: bool = False) -> str:
