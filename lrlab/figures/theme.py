@@ -73,8 +73,10 @@ def pale(color: str) -> str:
 
 NUMBERS = {"exponentformat": "power", "minexponent": 5, "separatethousands": True}
 """Format of axes and color bars: 200,000 in full, and 5·10⁻¹⁴ as a power."""
-LOG_TICKS = {"nticks": 3, "tickformat": ",~g"}
-"""Ticks of logarithmic axes: plotly labels 1, 2, 5 up to two decades and powers of ten beyond, as full values."""
+LOG_TICKS = 3
+"""Ticks of logarithmic axes: plotly labels 1, 2, 5 up to .7 decades per tick, and only powers of ten beyond."""
+FULL = (-3, 5)
+"""Exponents of ten of a logarithmic axis whose values are written in full."""
 AXIS = {
     "automargin": True,
     **NUMBERS,
@@ -188,8 +190,19 @@ def style(
             update(title_text=title)
     for name, axis in figure.layout.items():
         if name[1:5] == "axis" and axis.get("type") == "log":
-            axis.update(LOG_TICKS)
+            low, high = axis.get("range") or _exponents(figure, name)
+            powers = "" if high - low > 0.7 * LOG_TICKS else "~e"
+            axis.update(nticks=LOG_TICKS, tickformat=",~g" if FULL[0] <= low and high <= FULL[1] else powers)
     return figure.update_layout(height=height, uirevision=revision, autosize=True)
+
+
+def _exponents(figure: Figure, axis: str) -> tuple[float, float]:
+    """Return the exponents of ten of the least and the largest value on a logarithmic axis."""
+    side, own = axis[0], axis.replace("axis", "")
+    shown = [one[side] for one in figure.data if one.get(f"{side}axis", side) == own and one.get(side) is not None]
+    values = np.concatenate([[], *(np.array(some, dtype=float).ravel() for some in shown)])
+    known = np.log10(values[np.isfinite(values) & (values > 0)])
+    return known.min(initial=np.inf), known.max(initial=-np.inf)
 
 
 def name_ends(figure: Figure, names: Sequence[str]) -> Figure:

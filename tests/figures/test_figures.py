@@ -11,6 +11,7 @@ from lrlab import catalog, linalg
 from lrlab.engine.solve import solve
 from lrlab.figures import convergence as drawn
 from lrlab.figures import picture, recovery, series, theme, transition
+from lrlab.figures.build import Figure
 from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
 from lrlab.models.index_family import FAMILY
 from lrlab.runs import theory
@@ -357,3 +358,9 @@ def test_a_map_shows_winners_ties_and_hatches():
     assert list(hover.text[2]) == ["no compared solver", "not measured"]
     assert list(hover.customdata[1][1]) == [100.0, 2.0, "D"]
     figure.plotly()
+
+
+@pytest.mark.parametrize(("ends", "form"), [((-2, 2), ",~g"), ((-10, 0), ""), ((0, 7), ""), ((-5.5, -4.9), "~e")])
+def test_ticks_of_a_logarithmic_axis_are_all_full_values_or_all_powers(ends, form):
+    drawn = Figure().add_scatter(x=[1, 2, 3], y=[10.0 ** ends[0], None, 10.0 ** ends[1]])
+    assert theme.style(drawn.update_yaxes(type="log")).layout.yaxis.tickformat == form
