@@ -187,8 +187,8 @@ def _load(requested: Requested, store: Store, results: SweepResults) -> dict[Job
 def missing(requested: Requested, stored: Mapping[Job, set[int]]) -> Iterator[Trial]:
     """Yield the requested trials that are not stored.
 
-    The first trial of every cell comes before any second one, then two more of each, four more, and so on: a sweep that
-    is cut short has measured the whole grid.
+    One trial of each cell comes first, then one more of each, two more, four more, and so on: a sweep that is cut short
+    has measured the whole grid.
     """
     first, end = 0, 1
     while any(numbers[first:] for numbers in requested.values()):

@@ -24,7 +24,7 @@ from lrlab.store.store import Store
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.run import Pace, require_time, run, size_words
+from lrlab.sweeps.run import Pace, missing, require_time, run, size_words
 from lrlab.sweeps.statistics import FLATTEST, midpoint
 from lrlab.sweeps.tables import cell_rows, described, midpoint_words, midpoints
 from lrlab.sweeps.toml import to_toml
@@ -97,6 +97,13 @@ def test_midpoints_are_found_in_each_column_of_each_solver():
     assert "half succeed at noise = 0.1 at ratio = " in words[0]
     along = replace(SWEEP, axes={"ratio": [1, 20, 40]})
     assert list(midpoints(along, SweepResults(along).table("error")).columns)[0] == "solver"
+
+
+def test_a_sweep_that_is_cut_short_has_about_as_many_trials_of_each_cell():
+    wanted, stored = SWEEP.jobs[:3], dict(zip(SWEEP.jobs, (set(), {0, 2}, set()), strict=False))
+    order = [(wanted.index(job), number) for job, number in missing(dict.fromkeys(wanted, range(9)), stored)]
+    assert order[:8] == [(0, 0), (2, 0), (0, 1), (1, 1), (2, 1), (0, 2), (0, 3), (1, 3)]
+    assert sorted(order) == [(k, n) for k in range(3) for n in range(9) if (k, n) not in ((1, 0), (1, 2))]
 
 
 PLACES = np.linspace(1.0, 10.0, 10)
