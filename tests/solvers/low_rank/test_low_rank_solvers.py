@@ -84,9 +84,10 @@ def test_exact_measurements_give_the_exact_matrix(name, spec, options):
         assert (np.diff(objectives) <= 1e-20 * objectives[0]).all()
 
 
-def test_initializations_differ():
+@pytest.mark.parametrize("name", ["altmin", "tangent-descent", "scaled-gradient", "gauss-newton"])
+def test_initializations_differ(name):
     starts = ({}, {"start": "clipped"}, {"start": "random"})
-    assert len({lrlab.solve(SENSING, "altmin", max_iter=1, **start).metrics["error"] for start in starts}) == 3
+    assert len({lrlab.solve(SENSING, name, max_iter=1, **start).metrics["error"] for start in starts}) == 3
 
 
 NEAR = [
