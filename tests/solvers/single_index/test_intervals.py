@@ -1,7 +1,6 @@
 """Intervals for the entries of a direction: their coverage, why there are none, and where they are shown."""
 
 import json
-import os
 from functools import partial
 from itertools import islice
 from types import SimpleNamespace
@@ -11,7 +10,7 @@ import pytest
 from scipy.special import expit
 
 import lrlab
-from benchmarks.coverage import CELLS, coverage
+from benchmarks.coverage import coverage
 from lrlab import catalog, linalg
 from lrlab.__main__ import main
 from lrlab.engine.solve import solve
@@ -147,19 +146,17 @@ SMALL = (
     "one-bit-sensing n=1000 p=20 design=rademacher sparsity=2",
 )  # fmt: skip
 """A share of the experiment of `benchmarks/coverage.py`: small sizes of every kind of cell."""
-EVERY = os.environ.get("LRLAB_COVERAGE", "")
-"""Problems of each cell of the whole experiment."""
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", CELLS if EVERY else a_third(SMALL))
+@pytest.mark.parametrize("cell", a_third(SMALL))
 def test_intervals_hold_the_truth_as_often_as_they_say_or_say_why_not(cell):
-    found = coverage(cell, range(20_000, 20_000 + int(EVERY or 20)))
+    found = coverage(cell, range(20_000, 20_020))
     assert all(found.without), "no intervals, and no reason"
     assert len(found.held) + sum(found.without.values()) == found.problems
     if len(found.held) > 5:
         # The spread of few fractions is itself uncertain: use at least the spread of 120 independent entries.
-        error = max(found.error, 0.02 if not EVERY else found.error)
+        error = max(found.error, 0.02)
         assert 0.93 - 3.0 * error <= np.mean(found.held) <= 0.97 + 3.0 * error
 
 
