@@ -250,11 +250,12 @@ def name_ends(figure: Figure, names: Sequence[str]) -> Figure:
 
 
 def short_name(title: str) -> str:
-    """Return a name that fits next to a figure: GAMP for "Approximate message passing (GAMP)"."""
-    name, _, abbreviation = title.partition(")")[0].partition(" (")
+    """Return a name that fits next to a figure, in lines: GAMP for "Approximate message passing (GAMP)"."""
+    name, _, rest = title.partition(" (")
+    abbreviation, _, more = rest.partition(")")
     if len(name) > LONGEST and abbreviation and " " not in abbreviation:
-        return abbreviation
-    return "<br>".join(wrap(name, LONGEST))
+        name = abbreviation
+    return "<br>".join(wrap(name + more, LONGEST))
 
 
 def apart(heights: Array, gap: float, low: float, high: float) -> Array:

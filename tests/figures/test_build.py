@@ -140,6 +140,12 @@ def test_names_with_room_are_at_the_height_of_their_ends():
         assert end.y[1] == pytest.approx(end.y[0])
 
 
+def test_a_long_name_is_an_abbreviation_with_its_variant_or_takes_two_lines():
+    titles = ("Binary iterative hard thresholding (BIHT): normalize", "Optimal spectral method", "SVP (hard threshold)")
+    names = [end.text[1] for end in ends_of(figure_of(*(run(title, [1.0, 0.1]) for title in titles)))]
+    assert names == ["BIHT: normalize", "Optimal spectral<br>method", "SVP"]
+
+
 def test_metrics_name_the_limit_for_large_sizes_and_a_bound_only_where_it_holds():
     spec = lrlab.spec("one-bit-sensing", n=400, p=100, sparsity=40, seed=77)
     metrics = lrlab.solve(spec, "marginal-mean").metrics
