@@ -319,17 +319,6 @@ def test_series_have_bands_theory_and_limits():
     assert all(list(known[name].x) == [1.0, 2.0] and list(known[name].y) == [0.9, 0.9] for name in names)
 
 
-def test_a_line_of_a_paper_goes_along_the_axis_once():
-    """Its tables repeat a method without a rank in the rows of every rank."""
-    points = pd.DataFrame({"series": "svm", "x": [0.4, 0.1, 0.2] * 2, "ours": [3.0, 1.0, 2.0] * 2, "paper": np.nan})
-    figure = series.beside(points.assign(spread=0.1, trials=3), axis_title="share", value_title="score")
-    assert list(figure.data[0].x) == [0.1, 0.2, 0.4] and list(figure.data[0].y) == [1.0, 2.0, 3.0]
-    many = pd.concat(points.assign(series=f"method {k}", spread=0.1, trials=3) for k in range(14))
-    assert series.beside(many, axis_title="", value_title="").layout.height > figure.layout.height, (
-        "room for the legend"
-    )
-
-
 TITLES = {name: name.upper() for name in ("a", "b", "c", "d")}
 
 
