@@ -16,7 +16,7 @@ from lrlab.runs.run import trial_spec
 from lrlab.spectra import moments, pairwise
 from lrlab.theory import bulk, spiked
 from lrlab.theory.bulk import nuclear_norm
-from lrlab.theory.cramer_rao import least_error
+from lrlab.theory.cramer_rao import images, least_error
 from lrlab.theory.links import SignLink, ThresholdLink
 from lrlab.theory.m_estimators import existence_ratio, fitted
 from lrlab.theory.spectral import Weights, known_link_weights, link_free_weights, spike
@@ -140,6 +140,13 @@ BOUNDED = [
     ),
 ]
 BOUNDED_IDS = [f"{spec.model}-{spec.size[0]}" for spec in BOUNDED]
+
+
+@pytest.mark.parametrize("spec", BOUNDED, ids=BOUNDED_IDS)
+def test_the_tangent_space_has_as_many_directions_as_the_rank_has_unknowns(spec):
+    problem = spec.build()
+    J = np.array([*images(problem.operator, problem.truth)])
+    assert len(J) == spec.degrees_of_freedom == np.linalg.matrix_rank(J)
 
 
 @pytest.mark.slow
