@@ -25,6 +25,7 @@ from lrlab.runs.run import run_job
 from lrlab.ui.converge import dragged
 from lrlab.ui.converge.results_view import live_parts, message, shown
 from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.shared import live
 from tests.ui.driving import accepted, current, drawn, errors, figure, figures, finished, opened, words
 from tests.waiting import PATIENCE, until
 
@@ -84,6 +85,17 @@ def test_changes_are_marked_or_start_a_run_and_new_data_has_a_new_seed():
 
 
 CURVES = CurveSettings("error", "iteration", log_y=True)
+
+
+def test_a_run_that_is_over_as_soon_as_it_has_begun_is_the_one_to_pin(monkeypatch):
+    monkeypatch.setattr(live, "await_results", partial(live.await_results, seconds=PATIENCE))
+    at = opened("converge", n="400", p="8", solvers="marginal-mean", seed="1")
+    first = at.session_state["converge:run"]
+    drawn(at.button(key="converge-run").click().run())
+    last = at.session_state["converge:run"]
+    at.button(key="converge-pin").click().run()
+    [kept] = at.session_state["converge:pinned"][1]
+    assert last is not first and kept.rows is last.runs[0].trace.rows
 
 
 def test_figures_are_sent_when_iterates_arrive_and_a_pinned_run_stays_under_the_next_one():
