@@ -575,6 +575,11 @@ def test_a_figure_stands_right_below_the_title(page, address):
         drawn(page, ".lrlab-figure")
         top = page.get_by_role("heading", name=title, exact=True).bounding_box()
         assert page.locator(".lrlab-figure").first.bounding_box()["y"] - top["y"] - top["height"] <= 60, path
+    visit(page, f"{address}/converge", "Run")
+    over(page)
+    expect(page.locator(".lrlab-figure .xtitle").nth(1)).to_be_visible()
+    error, recovered = (page.locator(".lrlab-figure .xtitle").nth(k).bounding_box()["y"] for k in range(2))
+    assert abs(error - recovered) < 2, "both axes end at one height"
 
 
 def test_the_atlas_of_the_home_page_follows_keys_and_pointer_and_opens_its_point(page, address):
