@@ -299,23 +299,12 @@ def test_small_multiples_have_a_map_a_solver_and_share_their_axes():
     assert len(alone.layout.annotations) == 4
 
 
-def test_series_have_bands_theory_and_limits():
-    points = pd.DataFrame(
-        {"series": "a", "x": [1.0, 2.0], "y": [0.1, 0.2], "low": [0.0, 0.1], "high": [0.2, 0.3], "trials": 5}
-    )
-    kinds, nan = ["predicted", "predicted", "limit"], float("nan")
-    lines = pd.DataFrame({"kind": kinds, "series": ["a", "b", "a"], "x": 1.0, "y": [0.5, 0.6, 0.7]})
-    lines = lines.assign(low=[0.4, nan, nan], high=[0.6, nan, nan])
+def test_limits_of_all_methods_are_lines_of_their_own():
+    points = pd.DataFrame({"series": "a", "x": [1.0], "y": [0.1], "low": [0.0], "high": [0.2], "trials": 5})
     names = list(drawn.LIMITS.values())
     limits = pd.DataFrame([(name, x, 0.9) for name in names for x in (1.0, 2.0)], columns=["name", "x", "y"])
-    figure = series.series(points, axis_title="m", value_title="share", bands=True, theory=lines, limits=limits)
-    known = {trace.name: trace for trace in figure.data if trace.name}
-    assert known.keys() == {"a", "b", "theory, a", "theory, b", "asymptotic limit of a", *names}
-    finite, formula = known["theory, a"].hovertemplate, known["theory, b"].hovertemplate
-    assert "finite-size" in finite and "size" not in formula, "a formula has no draws"
-    assert known["a"].error_y is None and known["a"].customdata[0][3] == "a"
-    assert sum(trace.fill == "toself" and len(trace.x) > 0 for trace in figure.data) == 2
-    assert [known[name].line.dash for name in names] == ["dash", "dot"]
+    known = {one.name: one for one in series.series(points, axis_title="m", value_title="", limits=limits).data}
+    assert known.keys() == {"a", *names} and [known[name].line.dash for name in names] == ["dash", "dot"]
     assert all(list(known[name].x) == [1.0, 2.0] and list(known[name].y) == [0.9, 0.9] for name in names)
 
 
