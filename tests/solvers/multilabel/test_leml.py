@@ -29,7 +29,7 @@ leml_squared, leml_logistic, leml_hinge, plst = (
     partial(cplst, labels_only=True),
 )  # fmt: skip
 SOLVERS = {"squared": leml_squared, "logistic": leml_logistic, "hinge": leml_hinge}
-every_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+every_solver = pytest.mark.parametrize("name", SOLVERS)
 
 
 @pytest.fixture(autouse=True)
@@ -37,43 +37,40 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(label_tables, "BLOCK", 150)
 
 
-def objective(problem, loss, W, H, weight):
+def objective(problem, name, W, H, weight):
     """Return J by its definition, from dense tables."""
     observed = observed_of(problem)
-    a, b = loss.coded(problem.Y.toarray()), dense(problem.X) @ W @ H.T
+    a, b = LOSSES[name].coded(problem.Y.toarray()), dense(problem.X) @ W @ H.T
     losses = {"squared": (a - b) ** 2 / 2, "logistic": np.log1p(np.exp(-a * b)), "hinge": np.maximum(0, 1 - a * b) ** 2}
-    name = next(name for name, other in LOSSES.items() if other is loss)
     return losses[name][observed].sum() + weight / 2 * ((W**2).sum() + (H**2).sum())
 
 
 @every_solver
 @pytest.mark.parametrize("spec", [*SPECS.values(), SPEC.replace(n=2000, observed=0.02)], ids=[*SPECS, "few-observed"])
-def test_objectives_fall_and_are_those_of_the_estimate(solver, spec):
+def test_objectives_fall_and_are_those_of_the_estimate(name, spec):
     problem = spec.build()
-    _, iterates = run(solver, problem, max_iter=12, regularization=0.5)
-    loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
+    _, iterates = run(SOLVERS[name], problem, max_iter=12, regularization=0.5)
     for iterate in iterates:
         U, s, V = iterate.estimate
         assert U.T @ U == pytest.approx(np.eye(len(s)), abs=1e-9) and (np.diff(s) <= 1e-12).all()
-        direct = objective(problem, loss, U * np.sqrt(s), V * np.sqrt(s), 0.5)
+        direct = objective(problem, name, U * np.sqrt(s), V * np.sqrt(s), 0.5)
         assert iterate.objective == pytest.approx(direct, rel=1e-9)
-        assert isinstance(iterate.estimate, loss.kind)
+        assert isinstance(iterate.estimate, LOSSES[name].kind)
     values = np.array([iterate.objective for iterate in iterates])
     assert (np.diff(values) <= 1e-9 * values[0]).all()
 
 
 @every_solver
-def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(solver, monkeypatch):
+def test_residuals_vanish_at_a_stationary_point_of_an_independent_solver(name, monkeypatch):
     monkeypatch.setattr(leml_steps, "NEWTON_STEPS", 50)
     problem = SPECS["dense-missing"].build()
-    loss = next(LOSSES[name] for name, other in SOLVERS.items() if other is solver)
-    stop, iterates = run(solver, problem, max_iter=3000, regularization=2.0, steps=100)
+    stop, iterates = run(SOLVERS[name], problem, max_iter=3000, regularization=2.0, steps=100)
     assert stop is Stop.CONVERGED
     U, s, V = iterates[-1].estimate
     d, L, k = 9, 7, 2
 
     def J(w):
-        return objective(problem, loss, w[: d * k].reshape(d, k), w[d * k :].reshape(L, k), 2.0)
+        return objective(problem, name, w[: d * k].reshape(d, k), w[d * k :].reshape(L, k), 2.0)
 
     w = np.concatenate([(U * np.sqrt(s)).ravel(), (V * np.sqrt(s)).ravel()])
     optimum = minimize(J, w, method="BFGS", options={"gtol": 1e-6, "maxiter": 200})
