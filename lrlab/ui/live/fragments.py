@@ -41,7 +41,9 @@ def settings(
 
     def enough() -> bool:
         wanted = f"{link.page}:autorun", "share"
-        return apart() and not link.refused and not any(st.session_state.get(name) for name in wanted)
+        # A slider that comes to rest has all figures sent again, also where its drag began.
+        rested = st.session_state.get("sent") == {}
+        return apart() and not (link.refused or rested or any(st.session_state.get(name) for name in wanted))
 
     def draw_them(alone: bool) -> None:
         with link.part(names):
