@@ -281,7 +281,7 @@ class MatrixSpec(LowRankSpec):
     def judgement(self, scores: Mapping[str, float]) -> str:
         """Return the choice of the rank, and the number of rows and columns without data."""
         empty = sum(int((counts == 0).sum()) for counts in self.counts.values())
-        nothing = f"Rows and columns without entries and features, which stay nan: {empty:,}."
+        nothing = f"Rows or columns that have neither entries nor features stay nan: {empty:,}."
         return " ".join(filter(None, [super().judgement(scores), nothing if empty else ""]))
 
     @property

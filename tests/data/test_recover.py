@@ -243,7 +243,7 @@ def test_known_entries_stay_and_what_has_no_entry_stays_unknown(axis, other):
         assert not nothing.any()
     else:
         assert np.isnan(np.moveaxis(completed, axis, 0)[other]).all() and nothing.sum() == table.shape[1 - axis]
-        assert "Rows and columns without entries and features, which stay nan: 1." in trace.summary()["message"]
+        assert "Rows or columns that have neither entries nor features stay nan: 1." in trace.summary()["message"]
 
 
 @pytest.mark.parametrize(
