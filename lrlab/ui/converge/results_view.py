@@ -19,7 +19,7 @@ from lrlab.parameters import InputError, counted, display_name
 from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs
-from lrlab.ui.converge.run_controls import LEGEND, PINNED, CurveSettings
+from lrlab.ui.converge.run_controls import HEIGHT, LEGEND, PINNED, CurveSettings
 from lrlab.ui.live.stream import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
@@ -144,7 +144,7 @@ def measured_parts(spec: Spec) -> Parts:
     words = {"converge.measured.words": escape(known.words)}
     if not known.panels:
         return words
-    height = 300 if len(known.panels) != 2 else 340
+    height = 300 if len(known.panels) != 2 else HEIGHT - 60
     return {"converge.measured": picture.measured(known.panels, height), **words}
 
 
@@ -164,7 +164,7 @@ def measured_of(spec: Spec) -> Measured:
 
 
 def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:
-    """Return the figure of a measure of all runs, with their ends; its axis is as high as that of the estimates."""
+    """Return the figure of a measure of all runs, with their ends; its axis has the height of the axis of estimates."""
     figure = convergence.curves(
         [*settings.pinned, *drawn],
         settings.measure,

@@ -41,7 +41,7 @@ def settings(
 
     def enough() -> bool:
         wanted = f"{link.page}:autorun", "share"
-        # A slider that comes to rest has all figures sent again, also where its drag began.
+        # A slider that comes to rest has all figures sent again, even if its value is the same as before.
         rested = st.session_state.get("sent") == {}
         return apart() and not (link.refused or rested or any(st.session_state.get(name) for name in wanted))
 

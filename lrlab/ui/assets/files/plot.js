@@ -67,8 +67,8 @@ function enlarged({ data, layout }) {
 }
 
 // Without the name at the right edge, only the dot at the end of the curve; the legend has the name.
-const END = (one) => ({ ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] });
-const unnamed = (one) => (one.meta === "end" ? END(one) : ["run", "named"].includes(one.meta) ? { ...one, showlegend: true } : one);
+const dotOnly = (one) => ({ ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] });
+const unnamed = (one) => (one.meta === "end" ? dotOnly(one) : ["run", "named"].includes(one.meta) ? { ...one, showlegend: true } : one);
 
 // A value with the colors of dark pages in place of those of light ones.
 function darkened(value) {
