@@ -135,7 +135,7 @@ def unfitted(problem: PhaseData, Az: Vector) -> float:
 
 def refined(problem: PhaseData, z: Vector) -> Iterates:
     """Yield what Gauss-Newton steps make of z (p,)."""
-    for at in islice(descent(problem, z, "balanced"), 1, None):
+    for at in islice(descent(problem, z), 1, None):
         slope, misfit = at.residual or 0.0, unfitted(problem, problem.A @ at.estimate)
         yield Iterate(at.estimate, residual=max(slope, misfit), note=f"Refined by Gauss-Newton. {at.note}")
         if stalls(slope, misfit):
