@@ -6,7 +6,7 @@ import numpy as np
 
 from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Generator, Iterate, Iterates, choice, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
 from lrlab.solvers.phase_retrieval.wirtinger import direction
 
@@ -21,16 +21,7 @@ def amplitude_flow(
     weights: Annotated[
         str, choice("reweighted", "truncated", help="doubtful measurements: with little weight, or left out")
     ] = "reweighted",
-    step: Annotated[
-        str, choice("conjugate", "exact", "fixed", help="adapted to the weights, or of fixed size")
-    ] = "conjugate",
-    size: Annotated[float, number(0, 100, "length of fixed steps; 0 takes the paper's", symbol="μ")] = 0.0,
-    margin: Annotated[
-        float, number(0.01, 1000, "truncated: a row counts if |⟨a, z⟩| ≥ b / (1 + margin)", symbol="γ", scale="log")
-    ] = 0.7,
-    discount: Annotated[
-        float, number(0, 1000, "reweighted: weight |⟨a, z⟩| / (|⟨a, z⟩| + discount b)", symbol="β")
-    ] = 10.0,
+    step: Annotated[str, choice("conjugate", "fixed", help="adapted to the weights, or the paper's")] = "conjugate",
     rng: Generator,
 ) -> Iterates:
     r"""Amplitude flow.
@@ -43,13 +34,12 @@ def amplitude_flow(
     minimize    F(z) = 1/2 mean (|<a_i, z>| - b_i)^2
     start       the spectral initialization
     update      z <- z - t g,  g = (1/m) sum w_i (<a_i, z> - b_i u_i) a_i,  u_i = <a_i, z> / |<a_i, z>|
-    weights     truncated: w_i = 1 if |<a_i, z>| >= b_i / (1 + margin), else 0.
-                reweighted: w_i = |<a_i, z>| / (|<a_i, z>| + discount b_i)
-    step        fixed: t = 0.6 (real) or 0.9 (complex) truncated, 2 or 5 reweighted. exact: to the minimum along -g of
-                sum w_i |<a_i, z> - b_i u_i|^2, u_i and w_i held: a bound that touches sum w_i (|<a_i, z>| - b_i)^2, so
-                that no step raises the latter. conjugate: along Polak & Ribiere's directions with the curvature of the
-                latter itself, and only as far as the bound stays below its old value
-    converges   geometrically to x with m >= C p (Theorem 1 of either paper); without weights (discount 0) F never grows
+    weights     truncated: w_i = 1 if |<a_i, z>| >= b_i / 1.7, else 0.
+                reweighted: w_i = |<a_i, z>| / (|<a_i, z>| + 10 b_i)
+    step        fixed: t = 0.6 (real) or 0.9 (complex) truncated, 2 or 5 reweighted. conjugate: along Polak & Ribiere's
+                directions with the curvature of sum w_i (|<a_i, z>| - b_i)^2, w_i held, and only as far as the bound
+                sum w_i |<a_i, z> - b_i u_i|^2, u_i held, which touches it, stays below its old value
+    converges   geometrically to x with m >= C p (Theorem 1 of either paper)
     cost        two passes over A (m, p)
 
     Yields the initialization and then endlessly: objective F with all rows, residual ||g|| relative to the part of g
@@ -59,30 +49,28 @@ def amplitude_flow(
     Giannakis, Eldar (2018), "Solving systems of random quadratic equations via truncated amplitude flow", Algorithm 1.
     """
     A, b, z = problem.A, problem.magnitude, initial(problem, start, rng)
-    fixed = size or {"truncated": (0.6, 0.9), "reweighted": (2.0, 5.0)}[weights][np.iscomplexobj(A)]
+    fixed = {"truncated": (0.6, 0.9), "reweighted": (2.0, 5.0)}[weights][np.iscomplexobj(A)]
     m, Az, d, before = len(b), A @ z, np.zeros_like(z), np.zeros_like(z)
     while True:
         distance, u = np.abs(Az), phases(Az)
         if weights == "truncated":
-            w = ((1.0 + margin) * distance >= b).astype(float)
+            w = (1.7 * distance >= b).astype(float)
         else:
-            w = distance / np.maximum(distance + discount * b, TINY)
+            w = distance / np.maximum(distance + 10.0 * b, TINY)
         g = adjoint(A, w * (Az - b * u)) / m
         residual = steepness(g, z, float(np.mean(w * b * distance)))
         note = f"Mean weight of a row {w.mean():.2f}."
         yield Iterate(z, objective=float(np.mean((distance - b) ** 2)) / 2.0, residual=residual, note=note)
         d, before = direction(g, before, d, conjugate=step == "conjugate"), g
         Ad = A @ d
-        t = fixed if step == "fixed" else suited_step(u, w, Ad, -m * float(np.vdot(g, d).real), step == "conjugate")
+        t = fixed if step == "fixed" else suited_step(u, w, Ad, -m * float(np.vdot(g, d).real))
         z, Az = z + t * d, Az + t * Ad
 
 
-def suited_step(u: Vector, w: Array, Ad: Vector, slope: float, curved: bool) -> float:
+def suited_step(u: Vector, w: Array, Ad: Vector, slope: float) -> float:
     """Return the step along d that suits the weights w. slope: minus the derivative of half the weighted sum."""
     bound = float(w @ np.abs(Ad) ** 2)
     if bound == 0:
         return 0.0
-    if not curved:
-        return slope / bound
     curvature = float(w @ (u.conj() * Ad).real ** 2)
     return min(slope / max(curvature, TINY), 2.0 * slope / bound)

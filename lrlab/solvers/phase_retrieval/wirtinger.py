@@ -17,9 +17,7 @@ def wirtinger_flow(
     problem: PhaseData,
     *,
     start: Start = "optimal",
-    step: Annotated[
-        str, choice("conjugate", "exact", "schedule", help="to the minimum, or the steps of the paper")
-    ] = "conjugate",
+    step: Annotated[str, choice("conjugate", "schedule", help="to the minimum, or the paper's")] = "conjugate",
     loss: Annotated[
         str, choice("measured", "squares", "counts", help="squares, likelihood of counts, or as measured")
     ] = "measured",
@@ -37,12 +35,11 @@ def wirtinger_flow(
                 of squares has 1.3 times its error
     start       the spectral initialization
     update      z <- z - t g,  g = (1/m) sum w_i (|<a_i, z>|^2 - y_i) <a_i, z> a_i,  w_i = 1 (squares) or 1 / I_i
-    step        schedule: t = min(1 - e^{-k/330}, 0.2) / ||z_0||^2 in step k. exact: t minimizes along -g the squares
-                with weights w_i, a quartic in t, and is halved if F would grow. conjugate: the same along
-                d <- -g + beta d, beta = max(0, <g - g', g> / ||g'||^2), with g' and d of the step before (Polak &
-                Ribiere)
+    step        schedule: t = min(1 - e^{-k/330}, 0.2) / ||z_0||^2 in step k. conjugate: z moves along d <- -g + beta d,
+                beta = max(0, <g - g', g> / ||g'||^2), with g' and d of the step before (Polak & Ribiere); t minimizes
+                the squares with weights w_i, a quartic in t, and is halved if F would grow
     converges   geometrically to x with m >= C p log p from a spectral initialization (squares); F never grows with
-                `exact` and `conjugate`
+                `conjugate`
     cost        two passes over A (m, p)
 
     Yields the initialization and then endlessly: objective F, residual ||g|| relative to the part of g that stems from
