@@ -21,7 +21,7 @@ class Setting(NamedTuple):
 
 PROFILES = ("laptop", "classroom")
 SETTINGS = {
-    "LRLAB_SWEEP_HOURS": Setting("hours that a sweep may take", 24.0, 1.0, low=1e-12),
+    "LRLAB_SWEEP_HOURS": Setting("hours after which a page pauses a sweep", 24.0, 1.0, low=1e-12),
     "LRLAB_SPARE_WORKERS": Setting("workers beyond the cores, for what must not wait", 2, 4),
     "LRLAB_BROWSER_RUNS": Setting("runs and sweeps under way that one browser may have", 10, 3),
     "LRLAB_SERVER_RUNS": Setting("runs and sweeps under way that all browsers together may have", 100, 100),

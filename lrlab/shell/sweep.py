@@ -26,8 +26,8 @@ def run(options: argparse.Namespace) -> int:
     from lrlab.engine.engine import get_engine
     from lrlab.store.store import Store
     from lrlab.sweeps.results import SweepResults
-    from lrlab.sweeps.run import Pace, size_words
     from lrlab.sweeps.run import run as run_sweep
+    from lrlab.sweeps.run import size_words
     from lrlab.sweeps.tables import cell_rows, midpoint_words, midpoints, winner_rows
     from lrlab.sweeps.toml import read
     from lrlab.sweeps.winners import winners_of
@@ -35,16 +35,11 @@ def run(options: argparse.Namespace) -> int:
     sweep = read(options.file)
     with Store(options.store) as store:
         results = SweepResults(sweep)
-        pace = Pace(results)
         if sys.stderr.isatty():
             say(f"{size_words(sweep)}.", file=sys.stderr)
 
-        def progress(done: int, total: int) -> None:
-            report(done, total)
-            pace(done, total)
-
         with resumable(lambda: stored_words(results.computed + results.reused, options.store)):
-            run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), progress, results=results)
+            run_sweep(sweep, store, lambda *work: get_engine(options.scheduler).map(*work), report, results=results)
     rows = cell_rows(results)
     halves = midpoints(sweep, results.table(sweep.contour.metric)).iloc[: None if sweep.success else 0]
     if options.json:

@@ -31,16 +31,15 @@ class SweepResults:
     """The finished trials of a sweep's cells; a million of them take about 100 MB. Safe to use from many threads.
 
     cells: all cells of the sweep. changes: grows whenever trials are added. failures: the sentences of trials that
-    failed. computed, reused: numbers of trials that were computed, and taken from the store, in the last run. found:
-    how many of the latter were stored when their round began. complete: whether that run reached its end. alive:
-    whether a page's run computes more of them.
+    failed. computed, reused: numbers of trials that were computed, and taken from the store, in the last run.
+    complete: whether that run reached its end. alive: whether a page's run computes more of them.
     """
 
     def __init__(self, sweep: Sweep) -> None:
         self.sweep, self.cells = sweep, sweep.cells
         measures = catalog.family(sweep.spec.model).measures
         self._quotients = {name: measure.quotient[0] for name, measure in measures.items() if measure.quotient[0]}
-        self.changes = self.computed = self.reused = self.found = 0
+        self.changes = self.computed = self.reused = 0
         self.complete = self.alive = False
         self.failures: dict[Trial, str] = {}
         self._lock = threading.RLock()

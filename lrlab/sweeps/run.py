@@ -1,8 +1,6 @@
-"""Runs a sweep: takes stored trials, computes and stores the missing ones as they arrive, and watches its pace."""
+"""Runs a sweep: takes stored trials, computes the missing ones, and stores them as they arrive."""
 
-import math
 import threading
-import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
@@ -10,14 +8,11 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lrlab import catalog, settings
-from lrlab.arrays import Array
+from lrlab import catalog
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import TIMED_OUT, Failure
 from lrlab.engine.results import ItemResult, Results, Start, collect
-from lrlab.parameters import InputError, counted
+from lrlab.parameters import counted
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
@@ -34,8 +29,6 @@ if TYPE_CHECKING:
 
 OTHERS_SECONDS = 0.5
 """Seconds between two checks for results of the same sweep, which another thread of this process computes."""
-FIRST_SECONDS = 60.0
-"""Seconds before a sweep may be too slow: the pace isn't steady before."""
 _turns: dict[tuple[Path, int], threading.Lock] = defaultdict(threading.Lock)
 """Who computes a sweep, by its store and definition."""
 
@@ -93,7 +86,7 @@ def run(
     RuntimeError if the engine or the store fails, InputError if the store is damaged.
     """
     results = SweepResults(sweep) if results is None else results
-    results.computed = results.reused = results.found = 0
+    results.computed = results.reused = 0
     results.failures, results.complete = {}, False
     _compute_bounds(sweep, start)
     rounds: Iterable[Requested] = [dict.fromkeys(sweep.jobs, range(sweep.trials))]
@@ -110,15 +103,12 @@ def run(
         number, before = sum(map(len, requested.values())), results.reused
         # Nobody knows how many rounds a race has.
         total += number if sweep.race else 0
-        own, lacking, first = False, True, True
+        own, lacking = False, True
         while lacking and not own:
             own = turn.acquire(timeout=OTHERS_SECONDS)
             try:
                 stored = _load(requested, store, results)
                 results.reused = before + sum(map(len, stored.values()))
-                if first:
-                    results.found += results.reused - before
-                    first = False
                 if stopped and results.reused == before:
                     return results
                 lacking = results.reused < before + number
@@ -195,55 +185,6 @@ def missing(requested: Requested, stored: Mapping[Job, set[int]]) -> Iterator[Tr
         for job, numbers in requested.items():
             yield from (Trial(job, number) for number in numbers[first:end] if number not in stored[job])
         first, end = end, 2 * end
-
-
-class Pace:
-    """Takes the progress of a sweep.
-
-    seconds_left: remaining time; None before the second batch of results. Trials of a grid point count by the bytes of
-    its data, since grid points differ by factors of 100.
-    """
-
-    def __init__(self, results: SweepResults) -> None:
-        self.seconds_left: float | None = None
-        self._results, self._trials = results, results.sweep.trials
-        # Nobody knows at which grid points the next trials of an adaptive sweep or a race are.
-        equal = results.sweep.adaptive or results.sweep.race
-        self._bytes = np.array([1.0 if equal else max(1.0, job.spec.data_bytes) for job in results.sweep.jobs])
-        self._first: tuple[float, int, Array] | None = None
-
-    def __call__(self, done: int, total: int) -> None:
-        """Take the numbers of trials; InputError if the sweep takes longer than it may."""
-        now, new, trials = time.monotonic(), done - self._results.found, self._results.trials
-        if self._first is None and new:
-            # Workers may need minutes to start and compute nothing meanwhile.
-            self._first = now, new, trials
-        begun, before, earlier = self._first or (now, new, trials)
-        if new > before:
-            each = (now - begun) / (new - before) / self._mean_bytes(trials - earlier)
-            self.seconds_left = (total - done) * each * self._mean_bytes(self._trials - trials)
-            if now >= begun + FIRST_SECONDS:
-                require_time(self._results.sweep, now - begun + self.seconds_left)
-
-    def _mean_bytes(self, trials: Array) -> float:
-        """Return the mean over so many trials of each job; over all jobs if there are none."""
-        return float(np.average(self._bytes, weights=trials if trials.any() else None))
-
-
-def require_time(sweep: Sweep, seconds: float) -> None:
-    """Raise InputError when a sweep takes longer than LRLAB_SWEEP_HOURS (24), naming the most trials that fit."""
-    limit = 3600.0 * settings.number("LRLAB_SWEEP_HOURS")
-    if seconds <= limit:
-        return
-    name, got = ("budget", sweep.most) if sweep.adaptive else ("trials", sweep.trials)
-    words, remedy = f"{got}, which take about {seconds / 3600.0:.3g}", f"lower {name}, or set LRLAB_SWEEP_HOURS"
-    if (fitting := math.floor(got * limit / seconds)) < 1:
-        name, fitting = "grid points", math.floor(len(sweep.cells) * limit / seconds * sweep.trials)
-        words, remedy = (
-            f"{len(sweep.cells)}; one trial for each takes longer",
-            "take fewer values, or a smaller problem",
-        )
-    raise InputError(name, f"at most {fitting} within {limit / 3600.0:g} hours", words, remedy)
 
 
 def size_words(sweep: Sweep) -> str:

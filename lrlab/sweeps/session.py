@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Literal, NamedTuple
 from weakref import WeakValueDictionary
 
+from lrlab import settings
 from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import EngineClosed, Failure
 from lrlab.engine.results import Start
@@ -20,7 +21,7 @@ from lrlab.store.location import SharedStore
 from lrlab.store.store import Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.run import Pace, run
+from lrlab.sweeps.run import run
 from lrlab.sweeps.toml import parse, to_toml
 
 NOTE_SECONDS = 2.0
@@ -82,9 +83,9 @@ class SweepRun:
     """A sweep as pages follow it: computed with `go_on`, or only read with `look`.
 
     state: as on the list of past sweeps, or "new". results: its finished trials, and those that failed. changes grows
-    with whatever is new. done, total: trials. spent: whether it paused because a race's budget is used. error: the
-    sentence of what ended the whole of it. session: the browser session that it belongs to. title: on the list of past
-    sweeps.
+    with whatever is new. done, total: trials. seconds_left: None before the pace is known. spent: whether it paused
+    because its time is used, RACE_SECONDS of a race and LRLAB_SWEEP_HOURS of any sweep. error: the sentence of what
+    ended the whole of it. session: the browser session that it belongs to. title: on the list of past sweeps.
     """
 
     def __init__(self, sweep: Sweep, shared: SharedStore, *, session: str = "", title: str = "") -> None:
@@ -92,12 +93,14 @@ class SweepRun:
         self.sweep, self.results = sweep, SweepResults(sweep)
         self.state: State = "new"
         self.done, self.error, self.spent = 0, "", False
+        self.seconds_left: float | None = None
         self.total = min(sweep.most, len(sweep.jobs) * sweep.trials)
         self.session, self.title = session, title
-        self._shared, self._pace = shared, Pace(self.results)
+        self._shared = shared
         self._thread: threading.Thread | None = None
         self._ending: State | None = None
         self._noted, self._until = 0.0, math.inf
+        self._first: tuple[float, int] | None = None
 
     @property
     def version(self) -> tuple[int, int, str, bool]:
@@ -113,12 +116,6 @@ class SweepRun:
     def computing(self) -> bool:
         """Whether it computes, and is not to stop; reading the store is not computing."""
         return self.alive and not self._ending
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Remaining time at the pace so far; None before the first results."""
-        left = self._pace.seconds_left if self.alive else 0.0
-        return None if left is None else max(0.0, min(left, self._until - time.monotonic()))
 
     def go_on(self, start: Start = on_workers) -> None:
         """Compute trials that the store lacks; nothing happens while that is under way."""
@@ -160,12 +157,13 @@ class SweepRun:
         if self.alive:
             return
         self.state, self._ending, self.error, self.spent = state, ending, "", False
-        self._pace, self._until, self.results.alive = Pace(self.results), math.inf, not ending
+        self.seconds_left, self._first, self.results.alive = None, None, not ending
         self._thread = threading.Thread(target=self._serve, args=(start,), name="lrlab-sweep", daemon=True)
         self._thread.start()
 
     def _serve(self, start: Start) -> None:
         try:
+            self._until = time.monotonic() + 3600.0 * settings.number("LRLAB_SWEEP_HOURS")
             with self._shared.open() as store:
                 if self.results.alive:
                     self._note()
@@ -184,7 +182,7 @@ class SweepRun:
                 self._note()
         finally:
             self.results.alive = False
-            self._thread = None
+            self._thread, self.seconds_left = None, 0.0
 
     def _ends(self) -> bool:
         """Return whether the run is to end: somebody stopped it, or its budget is used."""
@@ -197,11 +195,16 @@ class SweepRun:
         if not self.results.alive:
             # The store is only read.
             return
-        self._pace(done, total)
-        if self.sweep.race and self.results.computed:
-            # Workers may need seconds to start.
-            self._until = min(self._until, time.monotonic() + RACE_SECONDS)
-        if time.monotonic() > self._noted + NOTE_SECONDS:
+        now, computed = time.monotonic(), self.results.computed
+        if computed and not self._first:
+            # Workers may need minutes to start.
+            self._first = now, computed
+            self._until = min(self._until, now + RACE_SECONDS) if self.sweep.race else self._until
+        begun, before = self._first or (now, computed)
+        if computed > before:
+            left = (total - done) * (now - begun) / (computed - before)
+            self.seconds_left = max(0.0, min(left, self._until - now))
+        if now > self._noted + NOTE_SECONDS:
             self._note()
 
     def _note(self) -> None:

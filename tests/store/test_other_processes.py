@@ -156,7 +156,6 @@ def test_thirty_of_one_process_divide_a_sweep(path):
     done = together(path, *[slow] * 30)
     assert sum(results.computed for results in done) == TOTAL
     assert {results.computed + results.reused for results in done} == {TOTAL}
-    assert any(results.found < results.reused for results in done), "the time that is left counts what others compute"
     assert {json.dumps(cell_rows(results)) for results in done} == {expected}
 
 

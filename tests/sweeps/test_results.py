@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_expit
 
-from lrlab import InputError, spec
-from lrlab.__main__ import main
+from lrlab import spec
 from lrlab.engine.results import LocalResults
 from lrlab.figures import sweeps as drawn
 from lrlab.figures import theme
@@ -21,13 +20,11 @@ from lrlab.model_entry import Success
 from lrlab.runs.job import memory_needed, memory_words
 from lrlab.runs.run import Trial, TrialResult, trial_spec
 from lrlab.store.store import Store
-from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.sweeps.results import SweepResults
-from lrlab.sweeps.run import Pace, missing, require_time, run, size_words
+from lrlab.sweeps.run import missing, run, size_words
 from lrlab.sweeps.statistics import FLATTEST, midpoint
 from lrlab.sweeps.tables import cell_rows, described, midpoint_words, midpoints
-from lrlab.sweeps.toml import to_toml
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -167,75 +164,11 @@ PACED = Sweep(
 )
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr(running.time, "monotonic", lambda: now[0])
-    return now
-
-
-def test_the_time_that_is_left_follows_from_the_trials_of_this_run(clock):
-    results = SweepResults(PACED)
-    results.found, left = 40, Pace(results)
-    for clock[0], done in ((10.0, 40), (50.0, 44)):
-        left(done, 100)
-        assert left.seconds_left is None, "stored trials took no time, and workers may need long to start"
-    clock[0] = 60.0
-    left(54, 100)
-    assert left.seconds_left == pytest.approx(46.0)
-
-
-def test_the_time_that_is_left_goes_by_the_data_of_the_cells(clock):
-    results, size = SweepResults(PACED), {job: 1e-6 * job.spec.data_bytes for job in PACED.jobs}
-    left = Pace(results)
-    left(1, PACED.total)
-    for done, job in enumerate(PACED.jobs, 1):
-        results.add({Trial(job, k): TrialResult(k, "CONVERGED", 3, 0.1, {}) for k in range(PACED.trials)})
-        clock[0] += PACED.trials * size[job]
-        left(1 + PACED.trials * done, 1 + PACED.total)
-        rest = PACED.trials * sum(size[other] for other in PACED.jobs[done:])
-        assert left.seconds_left == pytest.approx(rest)
-
-
 def test_a_sweep_has_a_size():
     most = max(memory_needed(job.spec, job.entry, dict(job.options)) for job in PACED.jobs)
     assert size_words(PACED) == f"up to {PACED.total} trials, {memory_words(most)} per worker"
     adaptive = replace(PACED, adaptive=True, trials=50)
     assert size_words(adaptive).startswith(f"up to {adaptive.most} trials")
-
-
-def test_what_takes_too_long_is_refused_with_what_fits(monkeypatch):
-    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "2")
-    require_time(PACED, 7200.0)
-    with pytest.raises(InputError, match="trials must be at most 4 within 2 hours, got 6, which take about 3: lower"):
-        require_time(PACED, 3 * 3600.0)
-    with pytest.raises(InputError, match="budget must be at most 50 within 2 hours, got 100, which take about 4"):
-        require_time(replace(PACED, adaptive=True, budget=100), 4 * 3600.0)
-    one = "grid points must be at most 2 within 2 hours, got 24; one trial for each takes longer"
-    with pytest.raises(InputError, match=one):
-        require_time(PACED, 24 * 6 * 3600.0)
-
-
-def test_the_shell_ends_what_takes_too_long_and_stores_what_is_done(tmp_path, capsys, monkeypatch, engine):
-    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
-    monkeypatch.setattr(running, "FIRST_SECONDS", 0.0)
-    file, store_file = tmp_path / "sweep.toml", tmp_path / "trials.sqlite"
-    file.write_text(to_toml(PACED))
-    assert main(["sweep", str(file), "--json", "--store", str(store_file)]) == 2
-    out, err = capsys.readouterr()
-    assert not out and err.startswith("grid points must be at most 0 within 1e-12 hours") and err.count("\n") == 1
-    with Store(store_file) as store:
-        assert any(store.results(job, PACED.trials) for job in PACED.jobs)
-
-
-def test_a_sweep_may_be_too_slow_a_minute_after_its_first_results(clock, monkeypatch):
-    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1")
-    left = Pace(SweepResults(PACED))
-    for clock[0], done in ((1000.0, 1), (1059.0, 2)):
-        left(done, 100)
-    clock[0] = 1061.0
-    with pytest.raises(InputError, match="within 1 hours"):
-        left(2, 100)
 
 
 def test_solvers_have_one_colour_everywhere_and_maps_of_scores_and_successes_different_ones():

@@ -5,6 +5,7 @@ import threading
 import time
 from dataclasses import replace
 from functools import cache, partial
+from itertools import count
 
 import pytest
 
@@ -269,3 +270,25 @@ def test_a_race_pauses_when_its_budget_is_used_and_resumes(home, monkeypatch):
     monkeypatch.setattr(session, "RACE_SECONDS", PATIENCE)
     run.go_on(LocalResults)
     assert run.wait(PATIENCE) and run.state == "done" and run.results.complete and not run.spent
+
+
+def test_a_sweep_pauses_when_its_hours_are_used_and_the_time_left_is_of_computed_trials(home, monkeypatch):
+    one_by_one = partial(LocalResults, batch_seconds=0.0)
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "1e-12")
+    run = SweepRun(SWEEP, home)
+    run.go_on(one_by_one)
+    assert run.wait(PATIENCE) and run.state == "paused" and run.spent and run.done < TOTAL
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "inf")
+    stored = SweepRun(replace(SWEEP, trials=1), home)
+    stored.go_on(one_by_one)
+    assert stored.wait(PATIENCE) and stored.state == "done"
+    # Each reading of the clock is a second later.
+    ticks, left, tell = count(), [], run._progress
+    monkeypatch.setattr(session.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(run, "_progress", lambda *numbers: (tell(*numbers), left.append(run.seconds_left)))
+    run.go_on(one_by_one)
+    assert run.wait(PATIENCE) and run.state == "done" and run.results.reused
+    assert left[0] is left[1] is None and left[2] > left[-2] > left[-1] == 0.0
+    monkeypatch.setenv("LRLAB_SWEEP_HOURS", "often")
+    run.go_on(one_by_one)
+    assert run.wait(PATIENCE) and run.error.startswith("LRLAB_SWEEP_HOURS must be a number")
