@@ -4,6 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +33,8 @@ RISK = 0.05
 """Probability of a winner among equal solvers, at most."""
 CLEAR_WINS = 3
 """A sentence names solvers with so many clear wins."""
-OTHER_POINT, BOUND = -1.5, 0.05
-"""Weight of a point without a win in the rectangle that a sentence names, which has wins of 1; cost of its bounds."""
-STRIPS = 30
-"""Strips of a longer axis, between which the rectangle ends."""
+OTHER_POINT = -1.5
+"""Weight of a point without a win in the part of the plane that a sentence names; a win has weight 1."""
 
 
 class Comparison(NamedTuple):
@@ -59,10 +58,11 @@ def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOO
     the log error, with a standard error by the delta method, and a difference counts from a factor of 1.5.
     """
     tried = ~np.isnan(seconds)
-    exact = succeeded & (errors <= EXACT)
-    by_time = int(_half(exact, tried).sum()) > 1
-    solved = tried & (exact if by_time else succeeded)
-    good = _half(solved, tried)
+    count = np.maximum(tried.sum(axis=1), 1)
+    exact = tried & succeeded & (errors <= EXACT)
+    by_time = int((2 * exact.sum(axis=1) >= count).sum()) > 1
+    solved = exact if by_time else tried & succeeded
+    good = 2 * solved.sum(axis=1) >= count
     low, high = wilson_bounds(solved.sum(axis=1), tried.sum(axis=1))
     left: Any = tried.any(axis=1)
     if not good.any():
@@ -92,12 +92,6 @@ def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOO
     certain = stdtrit(freedom[:, best], 1.0 - RISK / (len(errors) * looks)) * spread[:, best]
     # One common trial has no spread (nan), and decides nothing.
     return Comparison(left & ~(gaps[:, best] > np.maximum(margin, certain)), True, by_time)
-
-
-def _half(succeeded: Mask, tried: Mask) -> Mask:
-    """Return which solvers have a success rate of at least 50%."""
-    half: Mask = tried.any(axis=1) & (2 * (succeeded & tried).sum(axis=1) >= tried.sum(axis=1))
-    return half
 
 
 class Outcome(NamedTuple):
@@ -306,43 +300,22 @@ def _sentence(sweep: Sweep, titles: Mapping[str, str], outcomes: Sequence[Outcom
 
 
 def _above_all(sweep: Sweep, own: Sequence[Outcome], alive: Sequence[Outcome]) -> str:
-    """Return the rectangle of the plane with most wins of a solver and fewest other points, as words."""
+    """Return the corner of the plane, up to all of it, with most wins of a solver and fewest other points, as words."""
     names, grid = axes.short_names(type(sweep.spec)), {name: sorted(values) for name, values in sweep.grid.items()}
     weights = np.zeros([len(values) for values in grid.values()])
     for points, weight in ((alive, OTHER_POINT), (own, 1.0)):
         for one in points:
             weights[tuple(values.index(value) for values, value in zip(grid.values(), one.point, strict=True))] = weight
-    sides = best_rectangle(weights)
-    if np.count_nonzero(weights[tuple(slice(first, last + 1) for first, last in sides)] > 0) < CLEAR_WINS:
+    turned = {steps: weights[:: steps[0], :: steps[1]] for steps in product((1, -1), repeat=2)}
+    sums = {steps: field.cumsum(axis=0).cumsum(axis=1) for steps, field in turned.items()}
+    best = max(sums, key=lambda steps: float(sums[steps].max()))
+    # Of equal corners the last one has the fewest bounds.
+    ends = np.argwhere(sums[best] == sums[best].max())[-1].tolist()
+    if (turned[best][: ends[0] + 1, : ends[1] + 1] > 0).sum() < CLEAR_WINS:
         return ""
-    parts = [_bounds(names[name], grid[name], ends) for name, ends in zip(grid, sides, strict=True)]
-    words = " and ".join(filter(None, parts))
-    return f", above all for {words}" if words else ""
-
-
-def best_rectangle(weights: Array) -> list[tuple[int, int]]:
-    """Return the first and last indices, on both axes, of the rectangle with the largest sum of weights.
-
-    It compares all rectangles, of a long axis all that end between STRIPS; each bounded axis costs BOUND.
-    """
-    borders = [np.unique(np.linspace(0, n, min(n, STRIPS) + 1).round().astype(int)) for n in weights.shape]
-    until = np.pad(weights.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))[np.ix_(*borders)]
-    (left, right), (low, high) = pairs = [np.triu_indices(len(border), 1) for border in borders]
-    sums = until[np.ix_(right, high)] - until[np.ix_(right, low)] - until[np.ix_(left, high)] + until[np.ix_(left, low)]
-    sides = [(border[first], border[end]) for border, (first, end) in zip(borders, pairs, strict=True)]
-    across, upwards = (BOUND * (end - first < n) for (first, end), n in zip(sides, weights.shape, strict=True))
-    best = np.unravel_index(np.argmax(sums - across[:, None] - upwards), sums.shape)
-    return [(int(first[k]), int(end[k]) - 1) for (first, end), k in zip(sides, best, strict=True)]
-
-
-def _bounds(name: str, values: Sequence[float], ends: tuple[int, int]) -> str:
-    """Return the part of an axis between two indices of its values as words; nothing for all of it."""
-    first, last = ends
-    low, high = (f"{values[index]:,.4g}" for index in ends)
-    if first == 0 and last == len(values) - 1:
-        return ""
-    if first == last:
-        return f"{name} = {low}"
-    if first == 0:
-        return f"{name} ≤ {high}"
-    return f"{name} ≥ {low}" if last == len(values) - 1 else f"{name} from {low} to {high}"
+    words = [
+        f"{names[name]} {'≤' if step > 0 else '≥'} {values[::step][end]:,.4g}"
+        for (name, values), step, end in zip(grid.items(), best, ends, strict=True)
+        if end < len(values) - 1
+    ]
+    return f", above all for {' and '.join(words)}" if words else ""

@@ -3,7 +3,6 @@
 import json
 import math
 from dataclasses import replace
-from itertools import combinations_with_replacement
 
 import numpy as np
 import pytest
@@ -146,30 +145,26 @@ def test_without_a_rule_of_success_it_is_to_pass_the_level_of_the_metric():
     assert signs.success is None and [one.best for one in made.outcomes] == [("sir",)] * 2
 
 
-def enumerated(weights):
-    """Return the sum of the best rectangle, of all of them."""
-    sums = []
-    for a, b in combinations_with_replacement(range(weights.shape[0]), 2):
-        for c, d in combinations_with_replacement(range(weights.shape[1]), 2):
-            sums.append(cost(weights, [(a, b), (c, d)]))
-    return max(sums)
+def test_the_region_of_a_solver_has_at_most_one_bound_on_each_axis():
+    sweep = Sweep(spec=SPEC, axes={"rank": [3, 1, 2], "m": [160, 120, 80, 40]}, solvers=SOLVERS[:2], trials=16)
 
+    def region(score):
+        [sentence] = [one for one in winners.winners_of(filled(sweep, score)).sentence.split(". ") if "Gauss" in one]
+        return sentence.partition(" points")[2].removesuffix(".")
 
-def cost(weights, sides):
-    (a, b), (c, d) = sides
-    bounded = ((a, b) != (0, weights.shape[0] - 1)) + ((c, d) != (0, weights.shape[1] - 1))
-    return weights[a : b + 1, c : d + 1].sum() - winners.BOUND * bounded
+    def ahead(*where):
+        wins = {(rank, m) for rank, m in where}
+        return lambda job, number: (
+            (0.01 if ((job.spec.rank, job.spec.m) in wins) == (job.solver == "gauss-newton") else 0.05)
+            * (1 + 0.05 * math.sin(7 * number + len(job.solver))),
+            1.0,
+        )
 
-
-def test_the_region_of_a_solver_is_the_best_of_all_rectangles():
-    rng = np.random.default_rng(0)
-    for shape in [(1, 1), (1, 6), (6, 1), (2, 7), (7, 5), (5, 7), (6, 6)] * 10:
-        weights = rng.choice([1.0, 0.0, winners.OTHER_POINT], shape, p=[0.6, 0.2, 0.2])
-        sides = winners.best_rectangle(weights)
-        assert cost(weights, sides) == pytest.approx(enumerated(weights))
-    weights = np.full((3, 8000), winners.OTHER_POINT)
-    weights[:2, 4000:] = 1.0
-    assert winners.best_rectangle(weights) == [(0, 1), (4000, 7999)]
+    assert region(ahead((2, 120), (2, 160), (3, 120), (3, 160))) == ", above all for rank ≥ 2 and m ≥ 120"
+    assert region(ahead((1, 40), (1, 80), (1, 120), (3, 160))) == ", above all for rank ≤ 1 and m ≤ 120"
+    assert region(ahead((1, 160), (2, 160), (3, 160))) == ", above all for m ≥ 160"
+    # Too few together.
+    assert region(ahead((1, 40), (3, 40), (1, 160), (3, 160))) == ""
 
 
 def test_a_grid_point_waits_for_first_trials_as_long_as_the_race_is_alive():
