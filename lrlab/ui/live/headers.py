@@ -6,6 +6,7 @@ LRLAB_EMBED names the sites, separated by spaces, that may show pages in a frame
 import os
 import re
 import secrets
+from importlib.metadata import version
 from urllib.parse import urlsplit
 
 import streamlit as st
@@ -16,6 +17,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from lrlab.parameters import InputError
 
 COOKIE = "lrlab"
+YEAR = 31_536_000
+"""Seconds for which browsers keep the cookie and scripts."""
 KEY = re.compile(r"[0-9a-f]{32}")
 SITE = re.compile(r"https?://[\w.-]+(:\d+)?")
 # Streamlit compiles formats of numbers and components at run time; plotly draws pictures as data.
@@ -48,8 +51,17 @@ def headers() -> dict[str, str]:
     return fixed if sites else fixed | {"x-frame-options": "SAMEORIGIN"}
 
 
+def library() -> str:
+    """Return the address of plotly's script; another version has another one."""
+    return f"{base()}/plotly/plotly.min.js?{version('plotly')}"
+
+
 class AddHeaders:
-    """Adds the headers, and to a page of a browser without a key the cookie with a new one."""
+    """Adds the headers, and to a page of a browser without a key the cookie with a new one.
+
+    A page names plotly's script first, the largest one, so that it comes while the script of the page runs; browsers
+    keep it, and lrlab's own ones, by their address, which names the version.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         """Wrap an application."""
@@ -66,10 +78,13 @@ class AddHeaders:
             if message["type"] == "http.response.start":
                 answered = MutableHeaders(scope=message)
                 answered.update(self._headers)
-                if key and answered.get("content-type", "").startswith("text/html"):
-                    # For a year.
-                    cookie = f"{COOKIE}={key}; Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax"
-                    answered.append("set-cookie", cookie)
+                if answered.get("content-type", "").startswith("text/html"):
+                    answered.append("link", f"<{library()}>; rel=preload; as=script")
+                    if key:
+                        cookie = f"{COOKIE}={key}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Lax"
+                        answered.append("set-cookie", cookie)
+                elif scope["query_string"] and scope["path"].endswith(".js"):
+                    answered["cache-control"] = f"public, immutable, max-age={YEAR}"
             await send(message)
 
         await self.app(scope, receive, send_with_headers)

@@ -44,6 +44,7 @@ longest script, with 0.2 ms the threads of sixty tabs would take a tenth more ti
 REFUSED, BAD_FRAME = 1008, 1003
 """Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
 
+SCRIPTS = Path(__file__).parents[1] / "assets" / "files"
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "_build" / "html"
 """Folder of the documentation, which `make docs` builds in a checkout."""
 
@@ -168,5 +169,7 @@ def routes() -> list[BaseRoute]:
     return [
         WebSocketRoute(tab, serve),
         Route(f"{tab}/pdf", exports.answer, methods=["POST"]),
+        Mount(f"{base()}/scripts", StaticFiles(directory=SCRIPTS)),
+        Mount(f"{base()}/plotly", StaticFiles(packages=[("plotly", "package_data")])),
         Mount(f"{base()}/docs", StaticFiles(directory=DOCUMENTATION, check_dir=False)),
     ]

@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
-import plotly
 import streamlit as st
-from streamlit.components.v1 import declare_component
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
-from lrlab.ui.live.headers import base
+from lrlab.ui.live.headers import base, library
 
 Click = dict[str, Any]
 Event = Callable[[], None]
@@ -25,17 +23,11 @@ ASSETS = Path(__file__).parents[1] / "assets"
 
 
 @cache
-def _address(name: str, folder: Path, file: str, version: str) -> str:
-    """Return the address of a file of a folder."""
-    return f"{base()}/component/{declare_component(name, path=folder).name}/{file}?{version}"
-
-
-@cache
 def _component(name: str) -> Any:
     """Return the component that `assets` has of this name; its script is in `assets/files`."""
     # A browser keeps scripts by their address: another content has another one.
     version = f"{crc32(b''.join(file.read_bytes() for file in sorted((ASSETS / 'files').iterdir()))):x}"
-    address = _address("figure_files", ASSETS / "files", f"{name}.js", version)
+    address = f"{base()}/scripts/{name}.js?{version}"
     # Sent with every figure: it fetches the script once, and keeps it on the window, for each component of a page has a
     # module of its own.
     html, loader = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "loader.js"))
@@ -71,10 +63,8 @@ def words(html: str, *, key: str, small: bool = False) -> None:
 
 def preload() -> None:
     """Let the browser load the library while the script of the page still runs, and send the template of figures."""
-    library = Path(plotly.__file__).parent / "package_data"
-    address = _address("plotly", library, "plotly.min.js", plotly.__version__)
     # Always the same, so that it needs no key, which Streamlit would look up for each number and each choice of a page.
-    _component("plot")(data={"address": address, "template": encoded(theme.TEMPLATE)}, height=1)
+    _component("plot")(data={"address": library(), "template": encoded(theme.TEMPLATE)}, height=1)
 
 
 def encode_frames(frames: Sequence[Node]) -> str:

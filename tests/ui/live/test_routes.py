@@ -185,8 +185,8 @@ async def test_a_slow_connection_receives_the_latest_alone(followed):
         assert len(client.sent) < 5
 
 
-def answered(kind="text/html", cookie=""):
-    """Return the headers of the answer to a request for a page."""
+def answered(kind="text/html", cookie="", path="/", query=b""):
+    """Return the headers of the answer to a request for a page or a file."""
 
     async def page(scope, receive, send):
         start = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]}
@@ -198,6 +198,7 @@ def answered(kind="text/html", cookie=""):
         sent.extend(message["headers"])
 
     scope = {"type": "http", "headers": [(b"cookie", cookie.encode())] if cookie else []}
+    scope |= {"path": path, "query_string": query}
     aside(asyncio.run, headers.AddHeaders(page)(scope, None, send))
     return {name.decode(): value.decode() for name, value in sent}
 
@@ -221,6 +222,16 @@ def test_a_browser_without_a_key_gets_one_with_its_page(monkeypatch):
     assert "set-cookie" not in answered(cookie=f"a=1; lrlab={COOKIE}")
     for wrong in ("lrlab=", f"lrlab={COOKIE[1:]}", f"lrlab={COOKIE.upper()}", 'lrlab=";', "é=1", f"other={COOKIE}"):
         assert "set-cookie" in answered(cookie=wrong)
+
+
+def test_a_browser_loads_plotly_with_the_page_and_keeps_scripts_of_a_version():
+    script = re.fullmatch(r"<(\S+)[?]\S+>; rel=preload; as=script", answered()["link"])[1]
+    [files] = [route.app for route in routes.routes() if script.startswith(f"{route.path}/")]
+    assert files.lookup_path(script.removeprefix("/plotly/"))[1].st_size > 1e6
+    kept = answered("text/javascript", path="/scripts/plot.js", query=b"1a2b")["cache-control"]
+    assert kept == "public, immutable, max-age=31536000"
+    assert "cache-control" not in answered("text/javascript", path="/scripts/plot.js")
+    assert "cache-control" not in answered(query=b"n=3") and "link" not in answered("application/json")
 
 
 def test_sites_that_are_named_may_show_pages(monkeypatch):

@@ -145,6 +145,8 @@ class LiveFigure {
     this.choose();
     try {
       await library();
+      // A task of its own: the first figure is seen before the next one is drawn.
+      await new Promise((resolve) => setTimeout(resolve));
       await this.draw();
       this.failed.textContent = "";
       if (others && this.replays && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.go(REPLAY_MS);
