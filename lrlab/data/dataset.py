@@ -188,7 +188,7 @@ def _forms(name: str) -> tuple[str, ...]:
     return name, re.sub(r"\\(.)", r"\1", name), re.sub(r"\\(.)", r"\1", bare)
 
 
-def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
+def choose_labels(labels: Labels) -> LabelChoice | None:
     """Return the choice of label columns, from a file if `labels` names one; None without labels."""
     if labels is None:
         return None
@@ -198,7 +198,7 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
         raise InputError("labels", FORMS, labels, 'for example "last:6" or "first:6"')
     if isinstance(labels, str) and not os.path.exists(labels) and ("," in labels or not Path(labels).suffix):
         labels = map(str.strip, labels.split(","))
-    names = tuple(_listed(Path(labels), limit_bytes) if isinstance(labels, str | Path) else labels)
+    names = tuple(_listed(Path(labels)) if isinstance(labels, str | Path) else labels)
     if not names or not all(isinstance(name, str) and name for name in names):
         raise InputError("labels", "one or more names", names, "list the names of label columns")
     name, times = Counter(names).most_common(1)[0]
@@ -207,9 +207,9 @@ def choose_labels(labels: Labels, limit_bytes: int) -> LabelChoice | None:
     return LabelChoice(names)
 
 
-def _listed(path: Path, limit_bytes: int) -> list[str]:
+def _listed(path: Path) -> list[str]:
     """Return the names in a text file, one per line, or in Mulan's XML, nested or flat."""
-    source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "label list", limit_bytes)
+    source = Source(path, "label XML" if path.suffix.lower() == ".xml" else "label list")
     raw = source.content()
     if source.kind == "label list":
         source.require_few(raw.count(b"\n"), "lines", MAX_NAMES)

@@ -22,7 +22,7 @@ from lrlab.parameters import InputError
 File = str | PathLike[str]
 Names = tuple[str, ...]
 LIMIT_BYTES = 4 * 2**30
-"""Default limit on the memory that reading a file may take."""
+"""Limit on the memory that reading a file may take."""
 GROWTH = 20
 """Bytes of memory that one byte of text may take; 4 to 8 are usual."""
 COLUMN_BYTES = 64
@@ -42,11 +42,10 @@ MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
 
 
 class Source(NamedTuple):
-    """A file to read, the name of its format, and a limit on memory."""
+    """A file to read, and the name of its format."""
 
     path: Path
     kind: str
-    limit_bytes: int = LIMIT_BYTES
 
     @contextmanager
     def whole(self, what: str, remedy: str) -> Iterator[None]:
@@ -75,7 +74,7 @@ class Source(NamedTuple):
 
     def content(self) -> bytes:
         """Return a whole text file, unpacked; InputError if it would exceed the limit."""
-        size, most = self.size(), self.limit_bytes // GROWTH
+        size, most = self.size(), LIMIT_BYTES // GROWTH
         with (
             self.whole("a whole gzip or bzip2 file", "pack it again, or unpack it first"),
             self.path.open("rb") as file,
@@ -89,7 +88,7 @@ class Source(NamedTuple):
             raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
         if len(content) > most:
             expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
-            remedy = "unpack it first, split it, or raise limit_bytes if this machine has the memory"
+            remedy = "unpack it first, split it, or call lrlab.recover on arrays"
             raise InputError("file", expected, f"{self.path.name}, which is larger", remedy)
         return content
 
@@ -120,10 +119,10 @@ class Source(NamedTuple):
 
     def require_room(self, size: int, what: str) -> None:
         """Raise InputError for data that would exceed the limit, before they are in memory."""
-        if size > self.limit_bytes:
-            expected = f"of a size that fits the limit of {megabytes(self.limit_bytes)}"
+        if size > LIMIT_BYTES:
+            expected = f"of a size that fits the limit of {megabytes(LIMIT_BYTES)}"
             got = f"{printable(self.path.name)} with {megabytes(size)} of {what}"
-            raise InputError("file", expected, got, f"raise limit_bytes to {size} if this machine has that memory")
+            raise InputError("file", expected, got, "split it, or call lrlab.recover on arrays")
 
     def require_columns(self, count: int) -> None:
         """Raise InputError for too many columns, even if a file has few entries."""

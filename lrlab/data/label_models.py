@@ -81,9 +81,9 @@ def save_model(path: str | PathLike[str] | IO[bytes], model: LabelModel) -> None
     np.savez_compressed(path, allow_pickle=False, **model.arrays())
 
 
-def load_model(path: str | PathLike[str], limit_bytes: int = LIMIT_BYTES) -> LabelModel:
-    """Read a model; one InputError for a foreign, newer or damaged file, or one larger than `limit_bytes`."""
-    source = Source(Path(path), "model .npz", limit_bytes)
+def load_model(path: str | PathLike[str]) -> LabelModel:
+    """Read a model; one InputError for a foreign, newer or damaged file, or one beyond the limit of memory."""
+    source = Source(Path(path), "model .npz")
     arrays = read_arrays(source, lambda name: name in PARTS or name.startswith(ESTIMATE))
     remedy = "fit and save it again"
     if str(arrays.get("scaling")) == "rows":
@@ -105,7 +105,7 @@ def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
     if arrays["sizes"].shape != (5,):
         raise ValueError("sizes that no model has")
     d, L, feature, label, is_sparse = map(int, arrays["sizes"])
-    if not (0 < d < 2**31 and 0 < L < 2**31) or COLUMN_BYTES * (d + L) > source.limit_bytes:
+    if not (0 < d < 2**31 and 0 < L < 2**31) or COLUMN_BYTES * (d + L) > LIMIT_BYTES:
         raise ValueError(f"sizes {d} and {L} beyond the limit of memory")
     parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
     for name, part in parts.items():

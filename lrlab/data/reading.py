@@ -16,7 +16,7 @@ from lrlab.data.arff import read_arff
 from lrlab.data.arrays import numbers
 from lrlab.data.columns import Given, ask_sentinel, features, quoted, side_features, understood, without_row_names
 from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_labels, dataset_of, matching
-from lrlab.data.files import LIMIT_BYTES, NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
+from lrlab.data.files import NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
 from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints, require_unused
 from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame, without
@@ -36,28 +36,21 @@ MOST_WORDS = 1000
 """Most different words in a column of features next to labels."""
 
 
-def opened(path: File, limit_bytes: int) -> Source:
+def opened(path: File) -> Source:
     """Return a file and its format by its suffix, and for .txt by its first lines."""
     suffix = data_suffix(Path(path))
     if suffix not in FORMATS:
         raise InputError("file", f"one of {', '.join(FORMATS)}", printable(Path(path).name), "convert or rename it")
-    source = Source(Path(path), FORMATS[suffix], limit_bytes)
+    source = Source(Path(path), FORMATS[suffix])
     return source._replace(kind="svmlight") if suffix == ".txt" and is_svmlight(source) else source
 
 
-def read_given(
-    path: File,
-    hints: Hints = NOTHING,
-    *,
-    rows: File | None = None,
-    columns: File | None = None,
-    limit_bytes: int = LIMIT_BYTES,
-) -> Given:
+def read_given(path: File, hints: Hints = NOTHING, *, rows: File | None = None, columns: File | None = None) -> Given:
     """Return the contents of a file; InputError in one sentence if lrlab cannot use them.
 
     rows, columns: files with features of a matrix's rows and columns: a name, then numbers or words.
     """
-    source = opened(path, limit_bytes)
+    source = opened(path)
     if source.kind == ".npz":
         given = _of_arrays(source, hints)
     else:
@@ -72,7 +65,7 @@ def read_given(
         if given.model != COMPLETION or not members:
             remedy = "leave the file out, or name rows and columns in the data"
             raise InputError("features of rows and columns", "left out unless a matrix has names", file, remedy)
-        values = side_features(read_frame(opened(file, limit_bytes))[0], members, f"{what}-features")
+        values = side_features(read_frame(opened(file))[0], members, f"{what}-features")
         parts: dict[str, Any] = {side: values, "words": f"{given.words}, {counted(values.shape[1], f'{what} feature')}"}
         given = given._replace(**parts)
     return given
@@ -116,7 +109,6 @@ def read(
     unlabelled: bool = False,
     base: int | None = None,
     missing: str = "",
-    limit_bytes: int = LIMIT_BYTES,
 ) -> Dataset:
     """Read features and labels from a file: ARFF, svmlight, the extreme classification format, CSV, parquet or npz.
 
@@ -124,17 +116,16 @@ def read(
     that number their labels need neither. like: the training data, whose columns a test file must have. beside: the
     second file of svmlight, which helps to tell whether both count from 0 or 1; base: 0 or 1, if you know. unlabelled:
     accept rows without labels, which are then unknown. missing: a further mark of a missing value in a file.
-    limit_bytes: the memory that reading may take.
     """
     if base not in (None, 0, 1):
         raise InputError("base", "0 or 1, the first index of the file", base, "leave it out: lrlab looks at the files")
-    source = opened(path, limit_bytes)
-    choice = choose_labels(labels, limit_bytes)
+    source = opened(path)
+    choice = choose_labels(labels)
     if like and like.label_names and source.kind != ".npz":
         choice = LabelChoice(like.label_names)
     if source.kind == "svmlight":
         require_unused({"missing": missing.removeprefix("none")}, "svmlight, whose rows state all values")
-        other = None if beside is None else opened(beside, limit_bytes)
+        other = None if beside is None else opened(beside)
         data = read_svmlight(source, choice, like, other, base)
     elif source.kind == ".npz":
         data = _labelled_arrays(source, choice, unlabelled, missing)

@@ -13,7 +13,7 @@ from lrlab import catalog
 from lrlab.data.arrays import model_of
 from lrlab.data.columns import Given, span
 from lrlab.data.dataset import Dataset, Labels
-from lrlab.data.files import LIMIT_BYTES, File
+from lrlab.data.files import File
 from lrlab.data.hints import NOTHING, Hints, require_unused
 from lrlab.data.label_task import LabelsSpec, label_job
 from lrlab.data.low_rank import FormSpec, MatrixSpec
@@ -161,7 +161,6 @@ def read_task(
     rows: File | None = None,
     columns: File | None = None,
     base: int | None = None,
-    limit_bytes: int = LIMIT_BYTES,
 ) -> Task:
     """Return the task of a file: labels if its format, `labels` or the model state it, else by its columns.
 
@@ -173,15 +172,15 @@ def read_task(
     of_labels = labels is not None or test or hints.model in OF_LABELS or hints.kind in OF_LABELS
     # ARFF may state its labels.
     of_form = ("svmlight",) if hints.y or hints.kind else ("svmlight", "ARFF")
-    if not of_labels and opened(path, limit_bytes).kind not in of_form:
+    if not of_labels and opened(path).kind not in of_form:
         if base is not None:
             raise InputError("base", "left out unless rows have labels", base, "name the label columns")
-        return task_of(read_given(path, hints, rows=rows, columns=columns, limit_bytes=limit_bytes), hints.model)
+        return task_of(read_given(path, hints, rows=rows, columns=columns), hints.model)
     unused = {name: said for name, said in hints.given.items() if name != "missing" and said not in OF_LABELS}
     remedy = "leave it out, or save rows with one response as CSV"
     require_unused({**unused, "rows": rows, "columns": columns}, "rows with labels", remedy)
-    given = read(path, labels, beside=test, base=base, missing=hints.missing, limit_bytes=limit_bytes)
-    fresh = test and read(test, labels, like=given, missing=hints.missing, limit_bytes=limit_bytes)
+    given = read(path, labels, beside=test, base=base, missing=hints.missing)
+    fresh = test and read(test, labels, like=given, missing=hints.missing)
     known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
     rest = f", {counted(fresh.n, 'row')} to test on" if fresh else ""
     sides = {"features": given.feature_names, "labels": given.label_names}
@@ -241,7 +240,7 @@ def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options
 
     The result has `task.source()`, a line that describes the data; `trace`; `table`; `compared`; `save(path)`.
     """
-    names = ("test", "labels", "rows", "columns", "base", "limit_bytes")
+    names = ("test", "labels", "rows", "columns", "base")
     stated = {name: str(options.pop(name)) for name in declared(Hints) if name in options}
     task = read_task(path, replace(hints, **stated), **{name: options.pop(name) for name in names if name in options})
     [job] = task.plan([solver], **options)

@@ -159,7 +159,7 @@ CASES = {
         "f.arff", lambda: b"@attribute a real\n" * 110_000, "at most 100,000 attributes", 1
     ),
     "XML of 1.1e6 labels": Case(
-        "f.xml", lambda: b"<labels>" + b"<label/>" * 1_100_000, "tags", reading.LIMIT_BYTES, choose_labels
+        "f.xml", lambda: b"<labels>" + b"<label/>" * 1_100_000, "tags", opened=lambda path, _: choose_labels(path)
     ),
     "ARFF of 200,000 attributes": Case(
         "f.arff",

@@ -21,6 +21,7 @@ from scipy.sparse import csr_array
 
 from lrlab import catalog, lessons, presets
 from lrlab.__main__ import main
+from lrlab.data import files as readers
 from lrlab.data import reading as datasets
 from lrlab.data.arrays import LARGEST
 from lrlab.data.dataset import Dataset
@@ -113,13 +114,20 @@ def changed_archive(draw: Any, archives: Sequence[bytes], arrays: Any) -> bytes:
     return stream.getvalue()
 
 
-LIMIT_BYTES = 50 * 10**6
 TEXTS = {name: content for name, (content, _) in FILES.items()}
 """One data set in every format of text."""
 LISTS = {"names.xml": XML, "names.txt": "l0\nl1\nl2\n"}
 """Lists of labels."""
 RATINGS = "user,item,rating,time\nu1,i1,3.5,9\nu1,i2,4,9\nu2,i1,1,9\n"
 USERS = "user,age,town\nu1,30,Paris\nu2,41,Rome|Oslo\n"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def little_memory():
+    """Let readers take 50 MB."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(readers, "LIMIT_BYTES", 50 * 10**6)
+        yield
 
 
 def written(folder, name, content):
@@ -174,7 +182,7 @@ ARCHIVED = st.tuples(st.just("a.npz"), st.one_of(changed_bytes(NPZ), changed_arc
 def test_a_file_is_read_or_refused(tmp_path_factory, file):
     folder, (name, content, labels) = tmp_path_factory.mktemp("file"), file
     path = written(folder, name, content)
-    if (data := read_or_refused(datasets.read, path, labels, limit_bytes=LIMIT_BYTES)) is not None:
+    if (data := read_or_refused(datasets.read, path, labels)) is not None:
         check(folder, data)
 
 
@@ -182,7 +190,7 @@ def test_a_file_is_read_or_refused(tmp_path_factory, file):
 def test_ratings_are_read_or_refused(tmp_path_factory, text, users):
     folder = tmp_path_factory.mktemp("ratings")
     side = None if users is None else written(folder, "users.csv", users)
-    given = read_or_refused(read_given, written(folder, "r.csv", text), rows=side, limit_bytes=LIMIT_BYTES)
+    given = read_or_refused(read_given, written(folder, "r.csv", text), rows=side)
     if given is not None and given.model == "inductive-completion" and isinstance(given.y, tuple):
         rows, columns, values = given.y
         assert len(rows) == len(columns) == len(values) > 0 and "\n" not in given.words

@@ -15,7 +15,6 @@ from lrlab.data.hints import Hints
 from lrlab.data.recover import OFFERED, Task, data_models, read_task, task_of
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
-from lrlab.runs.job import memory_limit
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
@@ -75,7 +74,7 @@ def carry_out(contents: Mapping[str, bytes], *, files: Mapping[str, str], hints:
             (Path(folder) / name).write_bytes(content)
         paths: dict[str, Any] = {role: Path(folder) / name for role, name in files.items()}
         labels = paths.pop("labels", None) or labels
-        return read_task(paths.pop("file"), hints, labels=labels, limit_bytes=memory_limit(), **paths)
+        return read_task(paths.pop("file"), hints, labels=labels, **paths)
 
 
 def roles(names: Sequence[str]) -> dict[str, str]:
