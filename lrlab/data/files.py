@@ -32,13 +32,8 @@ MAX_COLUMNS = 100_000
 MAX_RATIO, RATIO_FROM = 200, 2**26
 """Beyond RATIO_FROM bytes, a packed file that grows by more than the ratio holds no data."""
 UNPACKERS: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
-OTHERS = {b"PK\x03\x04": "zip", b"\xfd7zXZ": "xz", b"7z\xbc\xaf": "7z", b"Rar!": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
-OTHERS |= dict.fromkeys(UNPACKERS, "twice packed")
-"""Packings that lrlab does not open, by the first bytes of a file."""
 PLAIN, NUMBERS = "fiubU", "fiubcU"
 """Kinds of numpy's types: names with real numbers, and also complex ones."""
-MOST_MEMBERS, DIRECTORY_BYTES = 1000, 2**24
-"""Most arrays of an archive, and the length of its end that names them: reading 60,000 names takes seconds."""
 
 
 class Source(NamedTuple):
@@ -75,17 +70,12 @@ class Source(NamedTuple):
     def content(self) -> bytes:
         """Return a whole text file, unpacked; InputError if it would exceed the limit."""
         size, most = self.size(), LIMIT_BYTES // GROWTH
-        with (
-            self.whole("a whole gzip or bzip2 file", "pack it again, or unpack it first"),
-            self.path.open("rb") as file,
-        ):
+        remedy = "pack it again, or unpack it first"
+        with self.whole("a whole gzip or bzip2 file", remedy), self.path.open("rb") as file:
             opener = next((one for mark, one in UNPACKERS.items() if file.peek(8).startswith(mark)), None)
             most = min(most, max(RATIO_FROM, MAX_RATIO * size)) if opener else most
             # A read allocates what it asks for.
             content = opener(file).read(most + 1) if opener else file.read(min(size, most) + 1)
-        if kind := next((name for mark, name in OTHERS.items() if content.startswith(mark)), ""):
-            got = f"{self.path.name}, a {kind} file"
-            raise InputError("file", "plain text, or text packed by gzip or bzip2", got, "unpack it first")
         if len(content) > most:
             expected = f"at most {megabytes(most)} unpacked (reading takes up to {GROWTH} times that)"
             remedy = "unpack it first, split it, or call lrlab.recover on arrays"
@@ -98,7 +88,7 @@ class Source(NamedTuple):
         wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         if not wide and b"\0" in raw:
             line = raw[: raw.index(b"\0")].count(b"\n") + 1
-            raise self.refuse(line, "no NUL bytes", "one", "save the file as UTF-8 text")
+            raise self.refuse(line, "no NUL bytes", "one", "unpack the file, and save it as UTF-8 text")
         encodings = {"utf-16": ""} if wide else {"utf-8-sig": "", "cp1252": "Windows-1252"}
         for encoding, name in encodings.items():
             try:
@@ -111,11 +101,13 @@ class Source(NamedTuple):
         need = f"UTF-{16 if wide else 8} text"
         raise self.refuse(broken[:at].count(b"\n") + 1, need, broken[at:][:20], "save the file as UTF-8")
 
-    def require_few(self, count: int, what: str, most: int = MAX_COLUMNS) -> None:
-        """Raise InputError for too many columns or names."""
-        if count > most:
+    def require_few(self, count: int, what: str) -> None:
+        """Raise InputError for too many columns."""
+        if count > MAX_COLUMNS:
             got = f"{printable(self.path.name)} with {count:,}"
-            raise InputError("file", f"at most {most:,} {what}", got, "leave some out, or write svmlight or .npz")
+            raise InputError(
+                "file", f"at most {MAX_COLUMNS:,} {what}", got, "leave some out, or write svmlight or .npz"
+            )
 
     def require_room(self, size: int, what: str) -> None:
         """Raise InputError for data that would exceed the limit, before they are in memory."""
@@ -162,16 +154,13 @@ def number(text: str) -> float | None:
 
 def read_arrays(source: Source, wanted: Callable[[str], bool], kinds: str = PLAIN) -> dict[str, Vector]:
     """Return the wanted arrays of an archive; InputError unless they are plain, of these kinds, and fit memory."""
-    size, remedy = source.size(), "write it with numpy.savez, without objects"
-    with source.whole("a whole .npz of plain arrays", remedy):
-        with source.path.open("rb") as stream:
-            stream.seek(max(0, size - DIRECTORY_BYTES))
-            source.require_few(stream.read().count(b"PK\x01\x02"), "arrays", MOST_MEMBERS)
-        with zipfile.ZipFile(source.path) as archive:
-            infos = [info for info in archive.infolist() if wanted(info.filename.removesuffix(".npy"))]
-            # Memory for the arrays as stored, as read, and as float64.
-            source.require_room(sum(10 * info.file_size for info in infos), "arrays")
-            arrays = {info.filename.removesuffix(".npy"): _formed(archive.read(info), kinds) for info in infos}
+    source.size()
+    remedy = "write it with numpy.savez, without objects"
+    with source.whole("a whole .npz of plain arrays", remedy), zipfile.ZipFile(source.path) as archive:
+        infos = [info for info in archive.infolist() if wanted(info.filename.removesuffix(".npy"))]
+        # Memory for the arrays as stored, as read, and as float64.
+        source.require_room(sum(10 * info.file_size for info in infos), "arrays")
+        arrays = {info.filename.removesuffix(".npy"): _formed(archive.read(info), kinds) for info in infos}
         if len(arrays) < len(infos):
             raise ValueError("an array twice")
         return arrays
