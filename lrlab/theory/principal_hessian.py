@@ -1,33 +1,30 @@
 r"""Principal Hessian directions at finite n/p, exactly in the limit of large n and p at fixed g = p/n.
 
-The estimator is the eigenvector, largest in size, of M = (1/n) sum (y_i - mean y) x_i x_i^T, or largest relative to the
+The estimator is the eigenvector of M = (1/n) sum (y_i - mean y) x_i x_i^T that is largest in size relative to the
 sample second moment S = (1/n) sum x_i x_i^T. Write an eigenvector as (1, w) with 1 along b; w lives on the other
-coordinates W (n, p - 1), which are independent of y and of z = <x, b>. With weights e_i that take two values,
-w = -R W^T E z with R = (W^T E W + eps I)^{-1}, and leaving one row out gives, for t = tr R, t_2 = tr R^2,
+coordinates W (n, p - 1), which are independent of y and of z = <x, b>. With the weights e_i = y_i - mu_0 - lambda,
+which take two values, w = -R W^T E z with R = (W^T E W)^{-1}, and leaving one row out gives, for t = tr R and t_2 = tr
+R^2,
 
-    sum_i e_i t / (1 + e_i t) + eps t = p,    t_2 = t / (eps + sum_i e_i / (1 + e_i t)^2),
-    the eigenvalue equation  sum_i z_i^2 e_i / (1 + e_i t) + eps = 0,    |w|^2 = t_2 sum_i z_i^2 e_i^2 / (1 + e_i t)^2.
+    sum_i e_i t / (1 + e_i t) = p,    t_2 = t / (sum_i e_i / (1 + e_i t)^2),
+    the eigenvalue equation  sum_i z_i^2 e_i / (1 + e_i t) = 0,    |w|^2 = t_2 sum_i z_i^2 e_i^2 / (1 + e_i t)^2.
 
-The overlap is 1 / (1 + |w|^2). For M: e_i = y_i - mu_0, eps = -n lambda (the equations of Lu & Li, 2017, and Mondelli &
-Montanari, 2018, "Fundamental limits of weak recovery with applications to phase retrieval"). Relative to S:
-e_i = y_i - mu_0 - lambda, eps = 0. Since y_i = +-1, both reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
+The overlap is 1 / (1 + |w|^2). Since y_i = +-1, both reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
+Compare the equations of Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase
+retrieval", for M alone.
 """
 
 import math
 
 from lrlab.theory.links import Moments
-from lrlab.theory.spectral import Weights, shares, spike
+from lrlab.theory.spectral import shares
 
 
-def overlap(moments: Moments, ratio: float, whitening: str = "sample") -> float:
-    """Return the limit of <b, b-hat>^2 at n/p = `ratio`, 0 if an eigenvalue of the bulk is the largest in size.
-
-    whitening: "sample", for eigenvalues relative to S, 0 for n <= p; or "identity".
-    """
-    if whitening == "sample" and ratio <= 1.0:
+def overlap(moments: Moments, ratio: float) -> float:
+    """Return the limit of <b, b-hat>^2 at n/p = `ratio`, 0 if an eigenvalue of the bulk is the largest in size."""
+    if ratio <= 1.0:
         return 0.0
-    edges, spike_of = (sample_edges, sample_spike) if whitening == "sample" else (identity_edges, identity_spike)
-    (lower, upper), (value, off) = edges(moments, ratio), spike_of(moments, ratio)
+    (lower, upper), (value, off) = sample_edges(moments, ratio), sample_spike(moments, ratio)
     return 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0
 
 
@@ -60,28 +57,3 @@ def sample_edges(moments: Moments, ratio: float) -> tuple[float, float]:
     lower = (inner - outer) ** 2 if g < q_pos else 0.0
     upper = (inner + outer) ** 2 if g < q_neg else 1.0
     return 2.0 * (lower - q_pos), 2.0 * (upper - q_pos)
-
-
-def identity_spike(moments: Moments, ratio: float) -> tuple[float, float]:
-    """Return lambda and |w|^2 for M, with the weights +-1 - mu_0; |w|^2 is inf if no eigenvalue leaves the bulk."""
-    sign = math.copysign(1.0, moments.mu2 - moments.mu0)
-    top = spike(moments, ratio, Weights(sign * (1.0 - moments.mu0), -sign * (1.0 + moments.mu0)))
-    return (sign * top.value / ratio, 1.0 / top.overlap - 1.0) if top.overlap else (math.nan, math.inf)
-
-
-def identity_edges(moments: Moments, ratio: float) -> tuple[float, float]:
-    """Return the edges of the bulk of M: extremes of lambda(t) = E[T / (1 + T t)] - g / t between its poles."""
-    # Imported here: it is not needed to start the lab.
-    from scipy.optimize import brentq
-
-    q_pos, q_neg = shares(moments)[:2]
-    T_pos, T_neg, g = 1.0 - moments.mu0, -1.0 - moments.mu0, 1.0 / ratio
-
-    def slope(t: float) -> float:
-        return q_pos * (T_pos * t / (1.0 + T_pos * t)) ** 2 + q_neg * (T_neg * t / (1.0 + T_neg * t)) ** 2 - g
-
-    def edge(pole: float) -> float:
-        t = brentq(slope, 1e-12 * pole, (1.0 - 1e-12) * pole)
-        return q_pos * T_pos / (1.0 + T_pos * t) + q_neg * T_neg / (1.0 + T_neg * t) - g / t
-
-    return (edge(-1.0 / T_neg), edge(-1.0 / T_pos)) if T_pos * T_neg else (0.0, 0.0)

@@ -37,7 +37,7 @@ SAME_ANSWERS = " All responses are equal: the estimate is the direction of the m
 def index_solver(
     *checks: Check,
     one_kind: bool = False,
-    equivariant: Callable[[Options], bool] | bool = False,
+    equivariant: bool = False,
     simulate: Callable[[Any], float] | bool = False,
     **parts: Any,
 ) -> Any:
@@ -45,8 +45,8 @@ def index_solver(
 
     checks, and refuse=: functions (spec, options) that refuse a spec; constant links are always refused.
     one_kind: whether it runs on responses that are all equal; if not, it ends at once, with b = 0 and a note.
-    equivariant, or equivariant(options): whether the estimate from A x is A^{-T} times the one from x, for every A, so
-    that limits for independent entries imply limits for correlated ones.
+    equivariant: whether the estimate from A x is A^{-T} times the one from x, for every A, so that limits for
+    independent entries imply limits for correlated ones.
     simulate: whether the overlap at the n and p of a spec is predicted from synthetic problems, or the seconds that one
     of them takes, of a spec; by default those of a method that reads the data a few times.
     """
@@ -60,8 +60,7 @@ def index_solver(
     def applicable(spec: Any, options: Options) -> dict[str, float]:
         if spec.theory_holds:
             return predict(spec, options)
-        turns = equivariant(options) if callable(equivariant) else equivariant
-        return correlated(predict(spec, options), spec) if spec.design == "correlated" and turns else {}
+        return correlated(predict(spec, options), spec) if spec.design == "correlated" and equivariant else {}
 
     def sample_seconds(spec: Any, options: Options) -> float:
         if spec.n * spec.p > MOST_ENTRIES:

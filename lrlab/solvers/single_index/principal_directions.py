@@ -1,42 +1,25 @@
 """Directions in which second moments depend on the response: principal Hessian directions, and SAVE."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, choice
+from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment
 from lrlab.theory import principal_hessian
 
 
-def refuse_phd(spec: Any, options: Options) -> None:
-    """Refuse fewer measurements than the inverse moment wants, and links whose mean of y x x^T says nothing."""
-    if options["whitening"] == "sample":
-        needs_samples(spec, options)
-    needs_second_moment(spec, options)
-
-
 def predict_phd(spec: Any, options: Options) -> dict[str, float]:
     """Return the overlap of principal Hessian directions."""
-    moments, whitening = spec.link_function.moments, str(options["whitening"])
-    return {"limit_overlap": principal_hessian.overlap(moments, spec.n / spec.p, whitening)}
+    return {"limit_overlap": principal_hessian.overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
-@moment_solver(
-    refuse_phd, predict=predict_phd, equivariant=lambda options: options["whitening"] == "sample", simulate=True
-)
-def phd(
-    problem: SingleIndexData,
-    *,
-    whitening: Annotated[
-        str, choice("sample", "identity", help="variance relative to the sample's second moment, or to the true one, I")
-    ] = "sample",
-    rng: Generator,
-) -> Iterates:
+@moment_solver(needs_samples, needs_second_moment, predict=predict_phd, equivariant=True, simulate=True)
+def phd(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Principal Hessian directions (PHD).
 
     Direction of the largest difference between the second moments of x given either response; not for odd links.
@@ -45,24 +28,23 @@ def phd(
         M = \tfrac1n \sum_i (y_i - \bar y)\, x_i x_i^\top, \quad S = L L^\top
 
     maximize    |b^T M b| / b^T S b,  M = mean (y_i - mean y) x_i x_i^T,  E[M] = (mu_2 - mu_0) b b^T, and
-                S = mean x_i x_i^T (`sample`) or I (`identity`)
+                S = mean x_i x_i^T
     solution    b = L^{-T} v,  S = L L^T,  v the eigenvector of L^{-1} M L^{-T} whose eigenvalue is largest in size
     converges   the error is O(sqrt(p / n)) if mu_2 is not mu_0; exactly, see `theory.principal_hessian`
-    cost        one pass over X (n, p) by blocks, n > p for `sample`, memory O(p^2)
+    cost        one pass over X (n, p) by blocks, n > p, memory O(p^2)
 
     Although x is known to have covariance I, the sample's is the better yardstick: it takes the random variation of x
     out of M, as least squares does for the mean of y x. M and S are about 0, the known mean of x, not the sample's.
     Yields once: objective -|b^T M b| / b^T S b.
 
-    Reference: Li (1992), "On principal Hessian directions for data visualization and dimension reduction"; `identity`
-    is the spectral initialization of phase retrieval, Lu & Li (2017).
+    Reference: Li (1992), "On principal Hessian directions for data visualization and dimension reduction".
     """
     moments = class_moments(problem)
     n, answer = moments.n, moments.mean_answer
     M = moments.weighted((1.0 - answer) / n, -(1.0 + answer) / n)
-    S = moments.weighted(1.0 / n, 1.0 / n) if whitening == "sample" else None
+    S = moments.weighted(1.0 / n, 1.0 / n)
     # Eigenvectors of M b = lambda S b are L^{-T} v. All of them: LAPACK misses the last one of some matrices by itself.
-    values, vectors = eigh(M, S, driver="gvd" if whitening == "sample" else "evd", overwrite_a=True, overwrite_b=True)
+    values, vectors = eigh(M, S, driver="gvd", overwrite_a=True, overwrite_b=True)
     largest = int(np.argmax(np.abs(values)))
     value, b = float(values[largest]), vectors[:, largest]
     yield Iterate(unit(b), objective=-abs(value), note=f"The eigenvalue largest in size is {value:.3g}.")

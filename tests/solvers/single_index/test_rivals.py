@@ -66,16 +66,15 @@ def root_inverse(S):
     return vectors @ np.diag(values**-0.5) @ vectors.T
 
 
-@pytest.mark.parametrize("whitening", ["sample", "identity"])
 @pytest.mark.parametrize("spec", [TILTED, PHASE, PHASE.replace(threshold=0.3)], ids=lambda spec: spec.model)
-def test_phd_is_the_direct_formula(spec, whitening):
+def test_phd_is_the_direct_formula(spec):
     problem = spec.build()
     X, y = problem.X, problem.y
-    W = root_inverse(X.T @ X / 400) if whitening == "sample" else np.eye(8)
+    W = root_inverse(X.T @ X / 400)
     Z = X @ W
     values, vectors = np.linalg.eigh(np.mean((y - y.mean())[:, None, None] * Z[:, :, None] * Z[:, None, :], axis=0))
     k = np.argmax(np.abs(values))
-    (iterate,) = iterates(problem, "phd", whitening=whitening)
+    (iterate,) = iterates(problem, "phd")
     same_line(iterate.estimate, W @ vectors[:, k])
     assert iterate.objective == pytest.approx(-np.abs(values[k]))
 
@@ -166,10 +165,6 @@ def test_regression_ends_where_others_end(name, spec):
         best = minimize(lambda c, b=iterate.estimate: loss(y * (X @ b + c[0])).mean(), [0.0]).fun
         assert iterate.objective >= best - 1e-9
     assert trace[-1].objective == pytest.approx(best, abs=1e-7)
-
-
-def test_hessian_directions_of_few_samples_need_no_whitening():
-    assert lrlab.solve(PHASE.replace(n=15), "phd", whitening="identity").stop.name == "FINISHED"
 
 
 @pytest.mark.parametrize("seed", [54, 1164, 2124, 2499, 2604, 2634, 3099, 3939])
