@@ -208,9 +208,9 @@ def test_comparisons_and_jobs_say_what_a_solver_knows_beyond_the_data():
     title = catalog.solver("altmin", "rank-one-sensing").title
     assert catalog.given(["altmin", "nuclear-norm"], "rank-one-sensing") == f"Oracle information: rank ({title})."
     assert catalog.given(["wirtinger-flow"], "phase-retrieval") == ""
-    spec = catalog.spec("one-bit-phase-retrieval")
-    words = {weights: make_job(spec, "spectral-optimal", weights=weights).given for weights in ("counts", "link")}
-    assert words == {"counts": "", "link": "Oracle information: link."}
+    bits, spec = catalog.spec("one-bit-completion"), catalog.spec("one-bit-phase-retrieval")
+    for radius, bound in (("table", "trace norm"), ("rank", "rank")):
+        assert make_job(bits, "one-bit-trace-norm", radius=radius).given.endswith(f"link, noise, {bound}.")
     assert make_job(spec.replace(sparsity=3), "gamp").given == "Oracle information: link, sparsity."
     assert make_job(spec, "gamp").given == "Oracle information: link."
 

@@ -54,8 +54,7 @@ LIMITS = [
           (PHASE, {"n": 1000, "threshold": 1.0}), (PHASE, {"n": 4000, "threshold": 1.0, "noise": 1.0}),
           (LOGISTIC, {"n": 20_000, "intercept": 3.0}), (PHASE, {"n": 800, "threshold": 0.3}),
       )),
-    *(("spectral-optimal", {"weights": weights}, PHASE, {"n": 4000, "p": 400, "threshold": 0.5}, 0.03)
-      for weights in ("counts", "link")),
+    ("spectral-optimal", {}, PHASE, {"n": 4000, "p": 400, "threshold": 0.5}, 0.03),
     *((solver, {}, SENSING, CORRELATED, 0.03) for solver in ("logistic", "probit", "sir")),
     *((solver, {}, model, {"n": 2000, "p": 200, **settings}, 0.04) for solver in ("logistic", "probit")
       for model, settings in ((LOGISTIC, {"intercept": 1.0, "flip": 0.05}), (SENSING, {"noise": 0.5}),
