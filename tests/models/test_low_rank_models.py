@@ -55,7 +55,7 @@ def test_unobserved_rows_are_predicted_from_features():
 
 
 INNER = [
-    ("rank-one-sensing", "gauss-newton", {"inner_tol": 1e-13}),
+    ("rank-one-sensing", "gauss-newton", {}),
     ("rank-one-sensing", "altmin", {"inner": "inexact"}),
     ("inductive-completion", "matrix-irls", {}),
     ("inductive-completion", "complete-then-regress", {}),

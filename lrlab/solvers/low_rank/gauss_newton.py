@@ -2,7 +2,6 @@
 
 from collections.abc import Generator
 from functools import partial
-from typing import Annotated
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from lrlab.operators.tangent import (
     stationarity,
     unresolvable,
 )
-from lrlab.solver_entry import Iterate, Iterates, Stop, choice, number, solver
+from lrlab.solver_entry import Iterate, Iterates, Stop, solver
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import SLOW, WholeSteps, line, moved
@@ -28,27 +27,12 @@ from lrlab.solvers.low_rank.tangent_descent import descent
 
 FEW, MOST = 2**15, 2**27
 """Sizes of the data, in numbers, between which steps gain from single precision."""
-PATIENCE = 20
-"""Slow steps before the path begins again, or conjugate directions take over."""
+INNER_STEPS, PATIENCE = 500, 20
+"""Most conjugate gradients per step; slow steps before the path begins again, or conjugate directions take over."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6)
-def gauss_newton(
-    problem: LowRankData,
-    *,
-    inner_tol: Annotated[float, number(1e-14, 0.5, "reduction of the gradient by each step", scale="log")] = 1e-4,
-    inner_steps: Annotated[int, number(1, 100_000, "most conjugate gradients per step", scale="log")] = 500,
-    start: Start = "moment",
-    path: Annotated[
-        str,
-        choice(
-            *("auto", "penalized", "direct"),
-            help="penalized: by a fading nuclear norm; auto: for tables, and after 20 slow steps",
-            added=True,
-        ),
-    ] = "auto",
-    rng: np.random.Generator,
-) -> Iterates:
+def gauss_newton(problem: LowRankData, *, start: Start = "moment", rng: np.random.Generator) -> Iterates:
     r"""Gauss-Newton.
 
     Solves the linear problem in each tangent space: the first to try with features. Gaussian measurements are exact
@@ -72,8 +56,8 @@ def gauss_newton(
     tables are solved penalized, and roughly at first. Gaussian measurements are solved directly, few of them at rank
     one after `rank_one_steps`. After 20 slow steps the path begins again, penalized and from the truncated moment,
     which recovers 37 instead of 24 of 40 matrices (50 x 50, rank 5) at 1.2 times the degrees of freedom. If the rank is
-    too small for b, `tangent_descent` takes over. Conjugate gradients for rank-one measurements are in single precision
-    if `inner_tol` is 1e-5 or more. Yields an Iterate per step: objective F, residual the cosine cos between A(W) - b
+    too small for b, `tangent_descent` takes over. Conjugate gradients for rank-one measurements are in single
+    precision. Yields an Iterate per step: objective F, residual the cosine cos between A(W) - b
     and the measured step (or tangent gradient). Ends STALLED if no step lowers F.
 
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
@@ -81,16 +65,15 @@ def gauss_newton(
     & Walker (1996), "Choosing the forcing terms in an inexact Newton method".
     """
     A, b = problem.operator, problem.b
-    steps = partial(gauss_newton_steps, tol=inner_tol, limit=inner_steps, rng=rng)
+    steps = partial(gauss_newton_steps, rng=rng)
     # Weights of measurements help up to ten per row.
     few = problem.rank == 1 < min(A.shape) and len(b) <= 10 * max(A.shape)
-    if path == "auto" and few and isinstance(A, RankOne) and b.any():
+    if few and isinstance(A, RankOne) and b.any():
         at = yield from rank_one_steps(A, b, rng, start, steps)
         return (yield from steps(A, b, at))
-    penalized = path == "penalized" or (path == "auto" and isinstance(A, Entries))
-    patience = PATIENCE if path == "auto" and not penalized else 0
+    penalized = isinstance(A, Entries)
     at = point(A, started(A, b, problem.rank, rng, start), b)
-    stop = yield from steps(A, b, at, penalized=penalized, patience=patience)
+    stop = yield from steps(A, b, at, penalized=penalized, patience=0 if penalized else PATIENCE)
     at = point(A, started(A, b, problem.rank, rng, "clipped"), b) if stop is None else at
     return stop or (yield from steps(A, b, at, penalized=True))
 
@@ -100,18 +83,13 @@ def gauss_newton_steps(
     b: Array,
     at: EvaluatedMatrix,
     *,
-    tol: float,
-    limit: int,
     rng: np.random.Generator,
     penalized: bool = False,
     patience: int = 0,
 ) -> Generator[Iterate, None, Stop | None]:
-    """Yield the iterates from a point; return why they end, None after `patience` slow steps, 0 for any number.
-
-    tol, limit: accuracy and most steps of the inner problems.
-    """
+    """Yield the iterates from a point; return why they end, None after `patience` slow steps, 0 for any number."""
     whole, weight, residual, slow, late = WholeSteps(A, b, rng), np.inf, 1.0, 0, 0
-    gains = tol >= 1e-5 and A.dtype == np.float64 and FEW < A.size * sum(A.shape) <= MOST
+    gains = A.dtype == np.float64 and FEW < A.size * sum(A.shape) <= MOST
     near = A.in_single() if gains and isinstance(A, RankOne) else None
     while not solved(at.d, b):
         if penalized:
@@ -120,10 +98,10 @@ def gauss_newton_steps(
         size = float(np.linalg.norm(at.d) / np.linalg.norm(b)) * min(1.0, 2.5 * residual)
         if penalized:
             weight = min(weight, 0.1 * size * float(np.abs(at.W.s).max()) / A.scale)
-            Z, inner, left = gauss_newton_step(A, at, min(0.1, max(size, 1e-10)), limit, weight)
+            Z, inner, left = gauss_newton_step(A, at, min(0.1, max(size, 1e-10)), INNER_STEPS, weight)
         else:
-            weight, rtol = 0.0, max(tol, min(0.01, size))
-            Z, inner, left = gauss_newton_step(A, at, rtol, limit, near=near)
+            weight = 0.0
+            Z, inner, left = gauss_newton_step(A, at, max(1e-4, min(0.01, size)), INNER_STEPS, near=near)
         along = line(A, at, Z)
         if not penalized:
             residual = max(alignment(at.d, along.image, b), left)

@@ -56,25 +56,23 @@ def test_the_gauss_newton_step_solves_its_least_squares_problem_with_the_least_n
 
 def test_gauss_newton_ends_at_a_stationary_point_with_noise_and_claims_nothing_elsewhere(monkeypatch):
     spec = SPECS["gaussian"].replace(noise=0.3)
-    problem, trace = spec.build(), lrlab.solve(spec, "gauss-newton", inner_tol=1e-6)
+    problem, trace = spec.build(), lrlab.solve(spec, "gauss-newton", tol=1e-10)
     pulled = jacobian(problem.operator, point(problem.operator, trace.estimate, problem.b))[1]
     rest = problem.operator(trace.estimate) - problem.b
     assert trace.stop is Stop.CONVERGED and np.linalg.norm(pulled(rest)) < 1e-6 * np.linalg.norm(pulled(problem.b))
     monkeypatch.setattr("lrlab.solvers.low_rank.gauss_newton.moved", lambda A, at, *given: at)
-    for path in ("direct", "penalized"):
-        trace = lrlab.solve(spec, "gauss-newton", path=path)
+    for spec in (SPECS["gaussian"], SPECS["plain"]):
+        trace = lrlab.solve(spec.replace(noise=0.3), "gauss-newton")
         assert trace.stop is Stop.STALLED and trace.rows[-1]["residual"] > 1e-3
 
 
 @pytest.mark.slow
-def test_gauss_newton_begins_again_where_steps_are_slow():
+def test_gauss_newton_begins_again_where_steps_are_slow(monkeypatch):
     """Which of three seeds it recovers so depends on the processor's rounding: on some two, on others all."""
-    recovered = 0
-    for seed in (7, 12, 35):
-        spec = lrlab.spec("rank-one-sensing", d1=20, d2=20, rank=3, m=135, seed=seed)
-        assert lrlab.solve(spec, "gauss-newton", path="direct").metrics["error"] > 0.1
-        recovered += lrlab.solve(spec, "gauss-newton").metrics["error"] < 1e-8
-    assert recovered >= 2
+    specs = [lrlab.spec("rank-one-sensing", d1=20, d2=20, rank=3, m=135, seed=seed) for seed in (7, 12, 35)]
+    assert sum(lrlab.solve(spec, "gauss-newton").metrics["error"] < 1e-8 for spec in specs) >= 2
+    monkeypatch.setattr(gauss_newton, "PATIENCE", 10_000)
+    assert all(lrlab.solve(spec, "gauss-newton").metrics["error"] > 0.1 for spec in specs)
 
 
 def test_a_table_that_is_not_found_keeps_its_size():
