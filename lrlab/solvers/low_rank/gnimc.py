@@ -1,7 +1,5 @@
 """GNIMC and R2RILS: least squares for both factors of a matrix of low rank at once."""
 
-from typing import Annotated
-
 import numpy as np
 
 from lrlab import lowrank
@@ -9,20 +7,13 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import EvaluatedMatrix, gauss_newton_step, point, solved, stationarity
-from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, solver
 from lrlab.solvers.low_rank.completion import refuse_features
 from lrlab.solvers.low_rank.starts import spectral_start
 
 
 @solver(models=("rank-one-sensing", "inductive-completion", "multilabel-regression"), oracle="rank", memory=0.6)
-def gnimc(
-    problem: LowRankData,
-    *,
-    first_steps: Annotated[int, number(1, 10_000, "LSQR steps while the residual norm is large", scale="log")] = 10,
-    last_steps: Annotated[int, number(1, 100_000, "LSQR steps per iteration afterwards", scale="log")] = 1000,
-    near: Annotated[float, number(0, 1, "relative residual norm that starts last_steps", scale="log")] = 1e-5,
-    rng: Generator,
-) -> Iterates:
+def gnimc(problem: LowRankData, *, rng: Generator) -> Iterates:
     r"""GNIMC (Gauss-Newton on factors).
 
     Linearizes in both factors and solves by few steps of LSQR, as published; fast, but may go astray.
@@ -33,8 +24,9 @@ def gnimc(
     start       the leading singular triples of the moment of b
     update      (dU, dV) = the least in norm that minimizes ||A(U V^T + U dV^T + dU V^T) - b||, in orthonormal bases of
                 U and V; (U, V) <- (U + dU, V + dV)
-    converges   quadratically near the ground truth without noise. Far from it few steps of LSQR solve the linear
-                problem inaccurately, and recovery from few entries relies on that; f need not fall
+    converges   quadratically near the ground truth without noise. Far from it, until the relative residual norm is
+                below 1e-5, ten steps of LSQR solve the linear problem inaccurately, and recovery from few entries
+                relies on that; f need not fall
     cost        products with the data of each LSQR step
 
     With W = U diag(s) V^T the least-norm step is a tangent vector D V^T + U E^T, and the update reads
@@ -51,19 +43,14 @@ def gnimc(
         if solved(at.d, b):
             return Stop.CONVERGED
         misfit = float(np.linalg.norm(at.d) / np.linalg.norm(b))
-        rtol, limit = (max(misfit**2, 1e-15), last_steps) if misfit < near else (1e-15, first_steps)
+        rtol, limit = (max(misfit**2, 1e-15), 1000) if misfit < 1e-5 else (1e-15, 10)
         D, E = np.split(gauss_newton_step(A, at, rtol, limit).D, [len(at.W.U)])
         s = np.maximum(at.W.s, 1e-12 * at.W.s.max())
         at = point(A, lowrank.from_product((at.W.left + D) / s, at.W.V * at.W.s + E, len(s)), b)
 
 
 @solver(models="inductive-completion", oracle="rank", memory=1.8, refuse=refuse_features)
-def r2rils(
-    problem: LowRankData,
-    *,
-    inner_steps: Annotated[int, number(1, 100_000, "most LSQR steps per iteration", scale="log")] = 1000,
-    rng: Generator,
-) -> Iterates:
+def r2rils(problem: LowRankData, *, rng: Generator) -> Iterates:
     r"""R2RILS (rank-2r least squares).
 
     Least squares over matrices of twice the rank, averaged with the last factors; slow but undemanding.
@@ -92,7 +79,7 @@ def r2rils(
     while True:
         fixed = EvaluatedMatrix(LowRank(U, np.ones(U.shape[1]), V), A.left(U), A.right(V), -b)
         tol = max(min(1e-5, misfit**2), 1e-15)
-        D, B = np.split(gauss_newton_step(A, fixed, tol, inner_steps).D, [len(U)])
+        D, B = np.split(gauss_newton_step(A, fixed, tol, 1000).D, [len(U)])
         at = point(A, lowrank.from_product(np.hstack([D, U]), np.hstack([V, B]), problem.rank), b)
         yield Iterate(at.W, at.objective, stationarity(A, at, b))
         misfit = float(np.linalg.norm(at.d) / (np.linalg.norm(b) or 1.0))

@@ -1,7 +1,5 @@
 """MatrixIRLS: completion of a table without features, by least squares reweighted for low rank."""
 
-from typing import Annotated
-
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
@@ -12,20 +10,12 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import point, solved, stationarity
-from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, solver
 from lrlab.solvers.low_rank.completion import refuse_features
 
 
 @solver(models="inductive-completion", oracle="rank", memory=1.5, refuse=refuse_features)
-def matrix_irls(
-    problem: LowRankData,
-    *,
-    inner_tol: Annotated[
-        float, number(1e-12, 1, "accuracy of the inner problem, over eps / sigma_1", scale="log")
-    ] = 1e-2,
-    inner_steps: Annotated[int, number(1, 100_000, "most conjugate gradients per iteration", scale="log")] = 60,
-    rng: Generator,
-) -> Iterates:
+def matrix_irls(problem: LowRankData, *, rng: Generator) -> Iterates:
     r"""MatrixIRLS (log-determinant).
 
     Reweighted least squares for a smoothed log-determinant: the first to try without features, whatever the condition
@@ -66,7 +56,7 @@ def matrix_irls(
         above = triples.truncated(int((s > eps * (1 + 1e-12)).sum()))
         if not len(above.s) or np.linalg.norm(lowrank.difference(W, before)) <= 1e-14 * np.linalg.norm(s):
             return Stop.FINISHED
-        X = reweighted(X, b, above, eps, min(max(inner_tol * eps / float(s[0]), 1e-14), 1e-3), inner_steps)
+        X = reweighted(X, b, above, eps, min(max(0.01 * eps / float(s[0]), 1e-14), 1e-3), 60)
 
 
 def reweighted(X: Moment, b: Array, at: LowRank, eps: float, tol: float, limit: int) -> Moment:
