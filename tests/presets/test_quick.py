@@ -15,9 +15,8 @@ from lrlab.presets import page, report, result, shipped
 from lrlab.presets.definition import Preset, quick, read
 from lrlab.presets.items import Drawing
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.resumed import Resumed, key
+from lrlab.presets.resumed import key
 from lrlab.spectra import pairwise
-from lrlab.store.store import Store
 from tests.presets.test_rules import CURVES, SPECTRUM, TRACES
 
 SCORES = {"precision@1": 50.0, "precision@3": 50.0, "precision@5": 50.0, "hamming": 0.05, "auc": 0.7, "seconds": 1.0}
@@ -115,40 +114,24 @@ def test_what_two_presets_of_a_report_have_in_common_is_computed_once(tmp_path, 
     assert len(started) == len(set(started)) == 2 and "Not computed" not in text
 
 
-SMALL_SPECTRUM = SPECTRUM.replace("n = 3000", "n = 300").replace("trials = 10", "trials = 2")
-
-
-def one_at_a_time(function, items):
-    """Take one result with each look."""
-    return LocalResults(function, items, batch_seconds=0.0)
+SPECTRA = SPECTRUM.replace("n = 3000", "n = 300").replace("trials = 10", "trials = 2")
+STORED = {name: read("t", text) for name, text in {"trials": CURVES, "traces": TRACES, "spectra": SPECTRA}.items()}
+STORED["theorem"] = presets.load("jain2013-theorem1", quick=True)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", [CURVES, TRACES, SMALL_SPECTRUM], ids=["trials", "traces", "spectra"])
-def test_results_are_stored_as_they_arrive_and_resumed(text, tmp_path, monkeypatch):
+@pytest.mark.parametrize("preset", STORED.values(), ids=STORED)
+def test_a_preset_that_is_computed_again_has_all_results_from_its_store(preset, tmp_path, monkeypatch):
     monkeypatch.setattr(pairwise, "bands", lambda *given, **named: pd.DataFrame())
-    plan = presets.plan(read("t", text))
+    started = []
 
-    def opened():
-        return Store(tmp_path / "trials.sqlite")
+    def start(function, items):
+        started.append(items)
+        return LocalResults(function, items)
 
-    first = Resumed(plan.function, plan.items, opened, one_at_a_time)
-    first.refresh()
-    first.refresh()
-    assert first.done == 2 and first.alive
-    assert first.seconds_left > 0.0
-    figure = plan.finish([first.values.get(k) for k in range(len(plan.items))])
-    assert figure.panels, "points are there before the last trial"
-    first.cancel()
-    again = Resumed(plan.function, plan.items, opened, one_at_a_time)
-    known = again.take()
-    assert len(known) == 2 and known[0].value == first.values[0]
-    second = again
-    while second.alive:
-        second.refresh()
-    assert second.values.keys() | {0, 1} == set(range(len(plan.items))) and not second.error
-    last = Resumed(plan.function, plan.items, opened, one_at_a_time)
-    assert len(last.take()) == len(plan.items) and not last.alive
+    first, again = (presets.compute(preset, start=start, store=tmp_path / "store").table for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert len(started) == 1
 
 
 def test_other_code_changes_the_key_of_a_quantity_and_a_plugin_does_not():
@@ -161,13 +144,6 @@ def test_other_code_changes_the_key_of_a_quantity_and_a_plugin_does_not():
     assert key(np.mean, drawing) != before
     lrlab.register(mine, models=[drawing.spec.model])
     assert key(plan.function, drawing) == before
-
-
-@pytest.mark.slow
-def test_a_theorem_is_resumed_with_the_same_numbers(tmp_path):
-    preset, store = presets.load("jain2013-theorem1", quick=True), tmp_path / "store.sqlite"
-    first, second = (presets.compute(preset, start=LocalResults, store=store).table for _ in range(2))
-    pd.testing.assert_frame_equal(first, second)
 
 
 TEXTS = {
