@@ -149,10 +149,9 @@ def slow(function, items):
 
 
 @pytest.mark.slow
-def test_thirty_of_one_process_divide_a_sweep(path):
+def test_thirty_of_one_process_make_a_store_and_divide_a_sweep(path):
     with Store() as store:
         expected = json.dumps(cell_rows(run(SWEEP, store, LocalResults)))
-    Store(path).close()
     done = together(path, *[slow] * 30)
     assert sum(results.computed for results in done) == TOTAL
     assert {results.computed + results.reused for results in done} == {TOTAL}

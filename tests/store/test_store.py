@@ -8,7 +8,6 @@ import re
 import shutil
 import sqlite3
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -242,17 +241,6 @@ def test_an_empty_file_becomes_a_store_and_a_missing_one_only_where_it_is_wanted
     assert {entry.name for entry in path.parent.iterdir()} == {path.name, "none.csv", "none.parquet"}
     with pytest.raises(InputError, match="store must be a file that can be read and written"):
         Store(path.parent / "nowhere" / "store.sqlite")
-
-
-def test_several_make_a_store_at_once(path):
-    def add(number):
-        with Store(path) as store:
-            store.add(made(number))
-
-    with ThreadPoolExecutor(8) as threads:
-        [*threads.map(add, range(8))]
-    with Store(path) as store:
-        assert store.results(SWEEP.jobs[0], 9).keys() == {*range(8)}
 
 
 def test_the_shell_lists_exports_and_prunes(path, tmp_path, capsys, edit):
