@@ -1,4 +1,4 @@
-"""The layers of the package: imports point down and are declared, no private interface is used, files are short."""
+"""The layers of the package: imports point down, no private interface is used, files are short, requirements agree."""
 
 import ast
 import functools
@@ -7,13 +7,11 @@ import re
 import subprocess
 import sys
 import tomllib
-from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import grimp
 import pytest
 from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 from streamlit.runtime.scriptrunner import ScriptRunContext
 
 import lrlab
@@ -105,9 +103,6 @@ def test_solves_and_pages_do_not_wait_for_libraries_that_they_do_not_need(script
 
 
 LIBRARY = [*(ROOT / "lrlab").rglob("*.py"), *(ROOT / "pages").glob("*.py"), ROOT / "app.py"]
-TESTS = [path for folder in ("tests/**", "benchmarks", "benchmarks/load") for path in ROOT.glob(f"{folder}/*.py")]
-DOCS = [ROOT / "docs" / "conf.py", *(ROOT / "docs" / "extension").glob("*.py")]
-BENCH = [path for folder in ("peers", "limits") for path in (ROOT / "benchmarks" / folder).glob("*.py")]
 PUBLIC = {"streamlit.components.v1", "streamlit.testing.v1", "dask.system"}
 """Public modules of these libraries."""
 PRIVATE = {("permalink.py", "streamlit.runtime.scriptrunner")}
@@ -125,37 +120,6 @@ def imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             names.add(node.module)
     return names
-
-
-packages = functools.cache(packages_distributions)
-
-
-def required(*files: str) -> set[str]:
-    """Return the names of the modules that requirement files declare: those of installed ones, and their own."""
-    lines = [line for file in files for line in (ROOT / file).read_text().splitlines() if line and line[0] != "#"]
-    names = {name for one in map(Requirement, lines) for name in (canonicalize_name(one.name), *one.extras)}
-    return names | {module for module, owners in packages().items() if names & {*map(canonicalize_name, owners)}}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("files", "requirements"),
-    [
-        (LIBRARY, ["requirements.txt", "requirements-notebook.txt"]),
-        (TESTS, ["requirements.txt", "requirements-notebook.txt", "requirements-test.txt"]),
-        (DOCS, ["requirements.txt", "requirements-docs.txt"]),
-        (BENCH, ["requirements.txt", "requirements-bench.txt"]),
-    ],
-    ids=["library", "tests", "documentation", "benchmarks"],
-)
-def test_what_is_imported_is_declared(files, requirements):
-    known = required(*requirements) | sys.stdlib_module_names | {"lrlab", "tests", "benchmarks", "figures", "entries"}
-    strangers = {
-        str(path.relative_to(ROOT)): unknown
-        for path in files
-        if (unknown := {name.partition(".")[0] for name in imports(path)} - known)
-    }
-    assert not strangers, f"declare them in {' or '.join(requirements)}"
 
 
 def test_the_package_and_the_requirements_ask_for_the_same():
