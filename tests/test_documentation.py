@@ -23,6 +23,7 @@ from lrlab.presets import sweeps
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.runs.job import make_job
 from lrlab.ui.shared import code
+from tests import attempts
 from tests.figures.test_build import numbers
 from tests.test_plugins import SENTENCE, failing
 from tests.waiting import PATIENCE
@@ -91,9 +92,10 @@ def test_the_table_of_the_papers_names_what_there_is_and_every_figure_of_them():
     assert [title in text for title in ("Yi", "Jain", "Soltani", "Yu", "Qiu")] == [True] * len(PAPERS)
 
 
-def test_the_table_of_attempts_names_files_of_tests():
-    named = re.findall(r"`(tests/\S+)` \|$", (ROOT / "SECURITY.md").read_text("utf-8"), re.M)
-    assert len(named) > 30 and all((ROOT / file).exists() for file in named)
+def test_the_table_of_what_was_tried_is_that_of_the_tests():
+    text = attempts.TABLE.read_text()
+    assert attempts.written(text) == text, "python -m tests.attempts"
+    assert len([*attempts.rows()]) > 30
 
 
 @pytest.mark.slow

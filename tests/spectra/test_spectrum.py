@@ -1,6 +1,4 @@
-"""Spectra of the pairwise moments: trial seeds, draws against a second implementation, predictions."""
-
-import pickle
+"""Spectra of the pairwise moments: trial seeds, predictions against simulation, figures."""
 
 import numpy as np
 import pandas as pd
@@ -13,20 +11,6 @@ from lrlab.spectra import pairwise
 
 SPEC = lrlab.spec("one-bit-sensing", n=600, p=12, noise=0.3, seed=5)
 PHASE = lrlab.spec("one-bit-phase-retrieval", n=3000, p=20)
-
-
-def test_a_trial_returns_the_eigenvalues_of_the_paper_s_moments():
-    task = pairwise.spectrum_draws(SPEC, "noise", [0.3], trials=1)[0]
-    assert pickle.loads(pickle.dumps(task)) == task and hash(task)
-    table = pd.DataFrame(pairwise.pairwise_spectrum(task))
-    problem = task.spec.build()
-    dx, sign = problem.X[1::2] - problem.X[::2], problem.y[1::2] * problem.y[::2]
-    for moment, wanted in (("M", -1.0), ("M'", 1.0)):
-        values, vectors = np.linalg.eigh(dx[sign == wanted].T @ dx[sign == wanted] / len(dx))
-        own = table[table["moment"] == moment]
-        np.testing.assert_allclose(own["value"], values[::-1][:2], rtol=1e-10)
-        np.testing.assert_allclose(own["overlap"], (vectors.T @ problem.truth)[::-1][:2] ** 2, atol=1e-8)
-    assert list(table["rank"]) == [1, 2] * 2 and set(table["seed"]) == {task.spec.seed}
 
 
 def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():

@@ -2,13 +2,12 @@
 
 import math
 import os
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.integrate import quad
-from scipy.stats import norm
 
 from lrlab.parameters import InputError
 from lrlab.theory import formula_link as formula
@@ -88,11 +87,12 @@ def test_formulas_as_people_write_them(text, written_out):
     np.testing.assert_allclose(formula.parse(text)(Z), formula.parse(written_out)(Z), rtol=1e-14)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.4])
+@pytest.mark.parametrize("noise", [0.0, 0.4, 2.0])
 @pytest.mark.parametrize(
     ("text", "known"),
     [
         ("sign(z)", SignLink), ("(z > 0) - (z < 0)", SignLink), ("tanh(z/2)", LogisticLink),
+        ("tanh((z + 1.5)/2)", partial(LogisticLink, intercept=1.5)),
         ("sign(abs(z) - 1)", ThresholdLink), ("2*(abs(z) > 1) - 1", ThresholdLink),
         ("2*max(z > 1, z < -1) - 1", ThresholdLink),
     ],
@@ -107,29 +107,13 @@ def test_typed_links_are_those_that_are_known(text, known, noise):
 def test_moments_of_links_with_a_closed_form():
     assert FormulaLink(text="sin 2z").moments == pytest.approx((0, 2 * math.exp(-2), 0), abs=1e-12)
     assert FormulaLink(text="cos 2z").moments == pytest.approx((math.exp(-2), 0, -3 * math.exp(-2)), abs=1e-12)
+    noisy = math.exp(-2.5)
+    assert FormulaLink(0.5, "cos 2z").moments == pytest.approx((noisy, 0, -3 * noisy), abs=1e-12)
     assert FormulaLink(0.5, "sin(z)").moments.mu1 == pytest.approx(math.exp(-1.25 / 2), abs=1e-12)
     narrow = 2e-4 / math.sqrt(2 * math.pi)
     assert FormulaLink(text="abs(z) < 0.0001").moments.mu0 == pytest.approx(narrow, rel=1e-6)
     shifted = FormulaLink(text="2*(abs(z - 0.30037) < 0.00005) - 1").moments.mu0
     assert shifted == pytest.approx(2e-4 * math.exp(-(0.30037**2) / 2) / math.sqrt(2 * math.pi) - 1, abs=1e-9)
-
-
-LINKS = [
-    SignLink(0.0), SignLink(0.1), SignLink(2.0), LogisticLink(0.0, 0.1, 0.0), LogisticLink(0.5, 0.2, 1.5),
-    LogisticLink(6.0, 0.0, -2.0), ThresholdLink(0.0, 1.0), ThresholdLink(0.3, 0.4), ThresholdLink(2.0, 2.0),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("link", LINKS, ids=repr)
-def test_moments_are_the_integrals_they_are_defined_as(link):
-    breaks = [-getattr(link, "threshold", 0.0), getattr(link, "threshold", 0.0), 0.0]
-    for k, value in enumerate(link.moments):
-
-        def integrand(z, k=k):
-            return float(link(np.array(z))) * z**k * norm.pdf(z)
-
-        expected, _ = quad(integrand, -10, 10, points=breaks, limit=400, epsabs=1e-11)
-        assert value == pytest.approx(expected, abs=2e-8)
 
 
 SLOPES = ("1", "100", "2e3", "1e4", "1e8")

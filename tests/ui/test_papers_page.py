@@ -94,7 +94,7 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
     at.run()
     run = at.session_state["papers:run"]
     done = run.done
-    assert 0 < done < run.total and run.alive
+    assert 0 < done < run.total and run.alive and run.seconds_left > 0.0
     traces = [trace for figure in figures(at) for trace in figure["data"] if trace["mode"] == "lines+markers"]
     # One curve, or two on a fast machine.
     counts = [[trials for trials, *_ in trace["customdata"]] for trace in traces]
