@@ -214,6 +214,7 @@ def test_a_job_or_item_that_outgrows_its_worker_fails_alone_with_a_sentence(smal
     assert results == [0] * 5
 
 
+@pytest.mark.attempt("`kill -9` of a worker during a run and a sweep", "computed again")
 def test_runs_and_items_whose_worker_is_killed_are_computed_again(engine):
     following = engine.follow([faulty(die_once, 1)])
     assert following.wait(PATIENCE) and MARK.exists()

@@ -30,6 +30,7 @@ from tests.waiting import PATIENCE, until
 pytestmark = pytest.mark.slow
 
 
+@pytest.mark.attempt("`kill -9` of the scheduler", "runs and sweeps end in a sentence")
 def test_jobs_of_a_lost_engine_fail_with_a_sentence():
     before = set(psutil.Process().children())
     engine = Engine(workers=1)
@@ -98,6 +99,7 @@ except RuntimeError as error:
 """
 
 
+@pytest.mark.attempt("24 open files at most", "the reason in a sentence")
 def test_what_cannot_start_says_why():
     command = [sys.executable, "-c", FEW_FILES]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
@@ -115,6 +117,7 @@ class Stopped(LocalCluster):
         return found
 
 
+@pytest.mark.attempt("a machine that starts the engine slowly", "waited for")
 def test_a_slow_start_is_waited_for(monkeypatch):
     embedded, tries = Stopped(1), []
 
@@ -160,6 +163,10 @@ def test_without_shared_memory_the_sentence_names_it(number, monkeypatch):
     assert f"need /dev/shm ({os.strerror(number)}); mount it writable" in str(embedded.not_started())
 
 
+@pytest.mark.attempt(
+    "another user opens the port of the embedded scheduler: without TLS, with a certificate of its own, without a key",
+    "refused in the handshake, nothing is unpickled",
+)
 def test_nobody_else_reaches_the_scheduler():
     """Another user of this machine finds the port; without the certificate and its key nothing is unpickled there."""
     embedded = LocalCluster(1)
@@ -181,6 +188,7 @@ def test_nobody_else_reaches_the_scheduler():
         embedded.close()
 
 
+@pytest.mark.attempt("a cluster without workers", "said at once and while work waits")
 def test_it_is_said_at_once_and_while_work_waits(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(engines, "SHORTAGE_SECONDS", 0.2)
     monkeypatch.setattr(engines, "CONNECT_SECONDS", PATIENCE)

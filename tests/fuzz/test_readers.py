@@ -178,6 +178,7 @@ TABLES = st.sampled_from(sorted(TEXTS)).flatmap(lambda name: st.tuples(st.just(n
 ARCHIVED = st.tuples(st.just("a.npz"), st.one_of(changed_bytes(NPZ), changed_archive(NPZ, ARRAYS)), st.none())
 
 
+@pytest.mark.attempt("random tables and archives", "read, or one sentence")
 @drawn("readers:.65", 90, file=st.one_of(TABLES, TABLES, ARCHIVED))
 def test_a_file_is_read_or_refused(tmp_path_factory, file):
     folder, (name, content, labels) = tmp_path_factory.mktemp("file"), file
@@ -219,6 +220,7 @@ ARCHIVES = [saved(PARTS), saved(KERNEL), saved(COMPRESSED), small_model()]
 LABELS = st.one_of(changed_bytes(ARCHIVES), changed_archive(ARCHIVES, ARRAYS))
 
 
+@pytest.mark.attempt("random files of models", "predictions, or one sentence")
 @drawn("models:1", 40, content=LABELS)
 def test_a_model_of_labels_predicts_or_is_refused(tmp_path_factory, content):
     model = read_or_refused(load_model, written(tmp_path_factory.mktemp("model"), "m.npz", content))
@@ -250,6 +252,7 @@ max_iter = 9
 VALUES = st.one_of(TOKENS, st.sampled_from([*NUMBERS, '"x"', "[]", "{}", "[1, 2]", "true", "-1"]))
 
 
+@pytest.mark.attempt("random definitions of sweeps", "read, or one sentence")
 @drawn("definitions:.6", 40, text=changed(SWEEPS, VALUES))
 def test_a_sweep_is_read_or_refused(text):
     sweep = read_or_refused(parse, text)
@@ -284,6 +287,7 @@ def run(arguments):
         assert len(errors.getvalue().strip().splitlines()) == 1, (arguments, errors.getvalue())
 
 
+@pytest.mark.attempt("random command lines", "a result, or one line")
 @drawn("shell:.4", 15, words=st.lists(st.one_of(st.sampled_from(SHELL_WORDS), TOKENS), max_size=6))
 def test_any_words_end_in_one_line(words, tmp_path_factory):
     before = os.getcwd()
@@ -365,6 +369,7 @@ def large(name, value):
 
 
 @pytest.mark.usefixtures("engine")
+@pytest.mark.attempt("random addresses", "shown, or one sentence")
 @pytest.mark.slow
 @drawn("addresses", 4, drawn_address=addresses())
 def test_an_address_is_shown_or_refused(drawn_address):

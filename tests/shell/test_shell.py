@@ -292,6 +292,7 @@ def test_printable_writes_what_moves_the_cursor_as_codes():
     assert printable("é – 数\t|\n") == "é – 数\t|\n" and printable("\udc9b") == r"\udc9b" and printable(3) == "3"
 
 
+@pytest.mark.attempt("the same in arguments and names of files", "written as codes")
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -308,6 +309,10 @@ def test_messages_are_clean(arguments, capsys):
     assert clean(refused(arguments, capsys))
 
 
+@pytest.mark.attempt(
+    "control characters (ESC, bidirectional marks) in stores and definitions, on a terminal",
+    "written as codes",
+)
 def test_texts_of_a_store_and_of_a_definition_are_clean(tmp_path, capsys):
     path, definition = tmp_path / f"{EVIL.replace('/', '')}.sqlite", tmp_path / "sweep.toml"
     sweep = Sweep(spec=spec("one-bit-sensing", n=200, p=5), axes={"noise": [0.1]}, solvers=["sir"], trials=2)

@@ -61,6 +61,7 @@ def replace_by_text(path):
 
 
 @pytest.mark.slow
+@pytest.mark.attempt("a store removed or replaced during a sweep", "a sentence and status 1; run again, it resumes")
 @pytest.mark.parametrize("remove", [Path.unlink, remove_all, replace_by_another, replace_by_text])
 def test_a_store_that_is_removed_during_a_sweep_ends_it(path, tmp_path, capsys, monkeypatch, remove):
     definition = tmp_path.parent / f"{tmp_path.name}.toml"
@@ -108,6 +109,7 @@ def test_a_locked_store_is_waited_for(path, lock):
 
 
 @pytest.mark.slow
+@pytest.mark.attempt("a store locked by another program", "waited for, then a sentence with what is stored")
 def test_a_store_that_stays_locked_ends_the_sweep_with_what_is_stored(path, lock, tmp_path, monkeypatch, capsys):
     definition = tmp_path / "sweep.toml"
     definition.write_text(to_toml(SWEEP))
@@ -232,6 +234,7 @@ def end(shell, how):
     assert shell.returncode == (-how if how is signal.SIGKILL else 128 + how)
 
 
+@pytest.mark.attempt("`kill -9` of workers and shells at random moments", "nothing stored is lost or doubled")
 @pytest.mark.slow
 def test_a_sweep_that_is_killed_again_and_again_gives_the_same_table(command, tmp_path):
     path, chance = tmp_path / "s.sqlite", random.Random(7)

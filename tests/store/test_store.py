@@ -172,6 +172,7 @@ OTHER_FORMAT = "store must be of format 4, got .*: another version of lrlab wrot
 NO_FILE = "store must be a file that can be read and written, .*: it is not a regular"
 
 
+@pytest.mark.attempt("a store with damaged rows, columns, tables or pages", "one sentence that says how to recover it")
 @pytest.mark.parametrize(
     ("harm", "sentence"),
     [
@@ -210,6 +211,7 @@ def test_what_is_foreign_damaged_or_of_another_format_is_one_sentence_and_stays(
     assert before is None or files(tmp_path) == before
 
 
+@pytest.mark.attempt("a store that was written in part", "lrlab retains whole batches, the sweep goes on")
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 0.7, 0.999, 1.0])
 def test_a_half_written_store_has_whole_batches_and_goes_on(tmp_path, path, share):
     copy = tmp_path / "copy.sqlite"

@@ -176,6 +176,7 @@ def test_what_ends_a_sweep_is_reported(home, monkeypatch):
 
 
 @pytest.mark.slow
+@pytest.mark.attempt("a disk that is full during a sweep", "one sentence, and what is stored is used again")
 @pytest.mark.parametrize(
     ("pragma", "sentence"),
     [("max_page_count = 1", "database or disk is full"), ("query_only = ON", "attempt to write a readonly database")],
@@ -202,6 +203,7 @@ def test_a_store_that_can_no_longer_be_written_ends_a_sweep_in_a_sentence(home, 
     assert (run.results.reused, run.results.computed) == (kept, run.total - kept)
 
 
+@pytest.mark.attempt("`SIGTERM` of the server during a sweep", "*interrupted*, with Resume")
 def test_a_sweep_whose_server_ends_is_interrupted_and_can_be_resumed(home):
     class Closed(LocalResults):
         def take(self, wait_seconds=0.05):

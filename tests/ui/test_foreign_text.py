@@ -53,6 +53,10 @@ def shown(at):
     return texts + [getattr(one, part, "") or "" for kind in widgets for one in kind for part in ("label", "help")]
 
 
+@pytest.mark.attempt(
+    "Markdown, HTML and links in addresses, opened in a browser",
+    "shown as they were typed, nothing is fetched",
+)
 @pytest.mark.browser
 @pytest.mark.slow
 def test_addresses_are_shown_as_they_were_typed(page, address):
@@ -69,6 +73,7 @@ def test_addresses_are_shown_as_they_were_typed(page, address):
 
 
 @pytest.mark.slow
+@pytest.mark.attempt("a title of a TOML definition that is Markdown or HTML", "shown as text")
 def test_a_pasted_definition_fills_the_controls_its_title_is_text_and_a_wrong_one_is_one_sentence():
     at = driving.opened("sweep")
     text = f'title = "{NAME}"\nmodel = "one-bit-sensing"\nsolvers = ["sir"]\ntrials = 2\n[axes]\nn = [300, 500]\n'
@@ -90,6 +95,7 @@ def test_a_pasted_definition_fills_the_controls_its_title_is_text_and_a_wrong_on
     assert parse(toml) == at.session_state["transition:run"].sweep
 
 
+@pytest.mark.attempt("names of labels, users and files that are Markdown or HTML", "shown as text")
 @pytest.mark.slow
 @pytest.mark.usefixtures("engine")
 def test_names_of_labels_and_files_are_text():
@@ -123,6 +129,7 @@ def test_no_text_of_a_csv_is_a_formula_and_numbers_stay_numbers():
     assert list(back["value"]) == list(table["value"])
 
 
+@pytest.mark.attempt("`clear_cache` by any session", "the server is prepared once")
 def test_a_server_is_prepared_once_whatever_a_session_clears():
     began = startup.begin()
     # As Streamlit does when a browser sends `clear_cache`.

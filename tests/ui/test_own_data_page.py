@@ -128,6 +128,10 @@ def test_the_default_solvers_are_those_that_run(example, solvers):
 
 
 @pytest.mark.slow
+@pytest.mark.attempt(
+    "an upload that takes too long or too much memory to read",
+    "one sentence, the worker is ended alone",
+)
 def test_what_takes_too_long_or_too_much_memory_ends_in_a_sentence():
     with pytest.raises(InputError, match="file must be one that a worker reads within 0.1 s"):
         live.on_worker(time.sleep, 30.0, seconds=0.1)
@@ -135,6 +139,7 @@ def test_what_takes_too_long_or_too_much_memory_ends_in_a_sentence():
         live.on_worker(np.ones, 2**50)
 
 
+@pytest.mark.attempt("an upload whose name has 300 bytes (76 emoji)", "cut by its bytes")
 @pytest.mark.parametrize("name", ["\N{GRINNING FACE}" * 76 + ".csv", "é" * 200 + ".csv", "a" * 300 + ".csv"])
 def test_a_long_name_is_cut_by_its_bytes(name, tmp_path):
     path = tmp_path / short_name(name)

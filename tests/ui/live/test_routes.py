@@ -112,6 +112,7 @@ async def test_a_tab_follows_its_run_to_the_end_by_all_its_connections(followed)
     assert not tab.connections
 
 
+@pytest.mark.attempt("the live channel of another browser, with a foreign token or from another origin", "403")
 @pytest.mark.parametrize(
     ("token", "cookie", "origin"),
     [
@@ -145,6 +146,10 @@ FRAMES = {
 }
 
 
+@pytest.mark.attempt(
+    "broken frames, wrong types, depth and length on the live channel",
+    "the connection ends, one line in the log",
+)
 @pytest.mark.parametrize("frame", list(FRAMES.values()), ids=list(FRAMES))
 @in_loop
 async def test_what_is_not_understood_ends_the_connection_with_one_line(followed, caplog, frame):
@@ -159,6 +164,7 @@ async def test_what_is_not_understood_ends_the_connection_with_one_line(followed
     assert not tab.connections
 
 
+@pytest.mark.attempt("more frames than a user sends", "the connection ends")
 @in_loop
 async def test_more_frames_than_a_person_sends_end_the_connection(followed, monkeypatch, caplog):
     monkeypatch.setattr(routes, "MOST_A_SECOND", 2)
@@ -272,6 +278,10 @@ def size_of(content):
     return [float(points) / 72 * 25.4 for points in box.groups()]
 
 
+@pytest.mark.attempt(
+    "what is no figure, sent to be made a PDF: entities, references to files and addresses, bombs",
+    "one sentence",
+)
 @pytest.mark.parametrize(
     "svg",
     [
