@@ -20,7 +20,7 @@ import lrlab.solvers
 from lrlab import aliases, code_hash, plugins
 from lrlab.model_entry import Family, ModelEntry
 from lrlab.parameters import InputError, nearest, require_known
-from lrlab.plugins import UNPUBLISHED, AnySolver, CatalogError, Entry, Plugin, Source
+from lrlab.plugins import AnySolver, CatalogError, Entry, Plugin, Source
 from lrlab.protocol import Spec
 from lrlab.solver_entry import SolverEntry, entries
 
@@ -43,8 +43,6 @@ _lock = threading.RLock()
 PLUGINS: tuple[Plugin, ...] = ()
 LEFT_OUT: tuple[str, ...] = ()
 """Sentences on broken plugins."""
-_broken = set[Source]()
-"""Broken plugins that another process has sent."""
 FAMILIES: tuple[Family, ...]
 MODEL_ENTRIES: Mapping[str, ModelEntry]
 MODELS: Mapping[str, type[Spec]]
@@ -109,8 +107,8 @@ def register(plugin: str | os.PathLike[str] | ModelEntry | AnySolver, *, models:
         added = plugins.from_file(plugin)
     elif isinstance(plugin, ModelEntry):
         added = plugins.from_entries([plugin])
-    elif callable(plugin):
-        added = plugins.from_entries(entries(plugin) or [plugins.entry_of(plugin, models)])
+    elif getattr(plugin, "__name__", "").isidentifier():
+        added = plugins.from_entries(entries(plugin) or [SolverEntry(run=plugin, models=tuple(sorted(models)))])
     else:
         raise InputError("plugin", "the path of a file, a model entry or a generator function", plugin, "register one")
     for error in add([added]):
@@ -128,10 +126,11 @@ def named(solver: AnySolver, model: str) -> str:
     """
     if isinstance(solver, str):
         return solver
-    if not callable(solver):
-        raise InputError("solver", "a name or a generator function", solver, "name one that `models` lists")
+    if not getattr(solver, "__name__", "").isidentifier():
+        remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"
+        raise InputError("solver", "a name or a generator function", solver, remedy)
     known = next((entry for entry in ENTRIES if entry.run is solver), None)
-    if known is not None and known.reference != UNPUBLISHED:
+    if known and entries(solver):
         return known.name
     # Again each time: the code that the function uses in a notebook may have changed.
     return register(solver, models=() if entries(solver) else {*(known.models if known else ()), model})[0]
@@ -169,12 +168,10 @@ def sources() -> list[Source]:
 
 
 def install(sent: Iterable[Source]) -> None:
-    """Add the plugins that another process has sent, broken ones again with a new one; `LEFT_OUT` names them."""
-    global _broken
-    new = [source for source in sent if source not in sources()]
-    if not set(new) <= _broken:
+    """Add the plugins that another process has sent; `LEFT_OUT` names the broken ones."""
+    have = sources()
+    if new := [source for source in sent if source not in have]:
         add_all(partial(plugins.from_source, source) for source in new)
-        _broken = set(new).difference(sources())
 
 
 def spec(model: str, **parameters: object) -> Spec:
@@ -239,10 +236,12 @@ def compatible(spec: Spec, name: str) -> SolverEntry:
     return entry
 
 
+_files = filter(None, os.environ.get(SETTING, "").split(os.pathsep))
+_modules = {point.module for group in GROUPS for point in entry_points(group=group)}
 add_all(
     [
-        *(partial(plugins.from_file, path) for path in os.environ.get(SETTING, "").split(os.pathsep) if path),
-        *(partial(plugins.from_package, point) for group in GROUPS for point in entry_points(group=group)),
+        *(partial(plugins.from_file, path) for path in _files),
+        *(partial(plugins.from_package, module) for module in sorted(_modules)),
     ]
 )
 for mistake in LEFT_OUT:

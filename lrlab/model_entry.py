@@ -243,8 +243,9 @@ class ModelEntry:
     first: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a family by its name, and a spec without one."""
+        """Refuse a family by its name, and a spec without words."""
         if not isinstance(self.family, Family):
             raise InputError("family", "a Family", self.family, "give the object, not its name")
-        if not getattr(self.spec, "model", ""):
-            raise InputError("spec", "a class with a name", self.spec, 'add model = "..." to the class')
+        for part in ("model", "title", "summary", "equation"):
+            if not getattr(self.spec, part, ""):
+                raise InputError("spec", f"a class with a {part}", self.spec, f'add {part} = "..." to the class')

@@ -6,35 +6,25 @@ import os
 import pickle
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, get_origin
+from typing import Any, NamedTuple
 
 from lrlab import code_hash
 from lrlab.model_entry import ModelEntry
 from lrlab.models.axes import axes
-from lrlab.parameters import InputError, declared, display_name, require_known
-from lrlab.protocol import Iterate, Limits
-from lrlab.solver_entry import SolverEntry, docstring, entries
+from lrlab.parameters import InputError, declared, require_known
+from lrlab.protocol import Limits, Solver
+from lrlab.solver_entry import SolverEntry, entries
 
 Entry = ModelEntry | SolverEntry
-AnySolver = str | Callable[..., Iterable[Iterate]]
+AnySolver = str | Solver
 """A solver: by its name, or a generator function (problem, *, options, rng)."""
 Source = tuple[str, bytes] | bytes | str
 HINT = "put @lrlab.solver(models=...) above the generator function of the solver"
-ANNOTATED = "Annotated[type, Parameter(meaning=...)] = default"
-PLACES = {
-    "title": "as its first line",
-    "summary": "as its second paragraph",
-    "update": "as LaTeX after `.. math::`",
-    "reference": "after `Reference:`",
-}
-"""Parts of a solver's docstring, with their positions."""
-UNPUBLISHED = "Not published."
-"""Reference of a function without a docstring of a solver."""
 
 
 class CatalogError(Exception):
@@ -113,14 +103,10 @@ def from_text(path: str, text: bytes) -> Plugin:
     return Plugin(label, declared_in(sys.modules[name], label), (path, text))
 
 
-def from_package(point: EntryPoint) -> Plugin:
-    """Return the plugin of an entry point of an installed package, which names a module."""
-    label = f"{point.value} of {point.dist.name}" if point.dist else point.value
-    with importing(label):
-        module = point.load()
-    if not isinstance(module, ModuleType):
-        raise CatalogError(f"{label}: names no module: remove the colon and the name after it")
-    return Plugin(label, declared_in(module, label))
+def from_package(module: str) -> Plugin:
+    """Return the plugin of a module of an installed package."""
+    with importing(module):
+        return Plugin(module, declared_in(import_module(module), module))
 
 
 def from_entries(given: Sequence[Entry]) -> Plugin:
@@ -158,22 +144,6 @@ def from_source(source: Source) -> Plugin:
     return Plugin(code_of(received[0]).__name__, received, source)
 
 
-def entry_of(function: Callable[..., Any], models: Iterable[str]) -> SolverEntry:
-    """Return an entry for a function without one: for these models, with as much memory as the data."""
-    name = getattr(function, "__name__", "")
-    if not name.isidentifier():
-        remedy = "write def my_solver(problem, *, rng): ... yield lrlab.Iterate(...)"
-        raise InputError("solver", "a name or a function with a name", function, remedy)
-    return SolverEntry(
-        title=display_name(name).capitalize(),
-        summary=docstring(function).partition("\n")[0] or "A function without a docstring.",
-        update=r"\text{as its code says}",
-        reference=UNPUBLISHED,
-        run=function,
-        models=tuple(sorted(models)),
-    )
-
-
 def served(solver: SolverEntry, models: Iterable[ModelEntry]) -> tuple[str, ...]:
     """Return the names of the models that a solver solves, including the models of its families."""
     of_families = (one.spec.model for one in models if one.family.name in solver.families)
@@ -181,7 +151,7 @@ def served(solver: SolverEntry, models: Iterable[ModelEntry]) -> tuple[str, ...]
 
 
 def check(plugin: Plugin, plugins: Sequence[Plugin]) -> None:
-    """Raise CatalogError if an entry of a plugin is incomplete, names something unknown, or has the name of another.
+    """Raise CatalogError if an entry of a plugin names something unknown, or has the name of another.
 
     plugins: all plugins, also this one.
     """
@@ -189,7 +159,8 @@ def check(plugin: Plugin, plugins: Sequence[Plugin]) -> None:
     models = [entry for _, entry in known if isinstance(entry, ModelEntry)]
     solvers = [entry for _, entry in known if isinstance(entry, SolverEntry)]
     try:
-        _require(plugin.entries, f"it has no entry: {HINT}")
+        if not plugin.entries:
+            raise CatalogError(f"it has no entry: {HINT}")
         for entry in plugin.entries:
             if isinstance(entry, SolverEntry):
                 _check_solver(entry, models)
@@ -205,11 +176,6 @@ def check(plugin: Plugin, plugins: Sequence[Plugin]) -> None:
         raise CatalogError(f"{plugin.label}: {words}") from error
 
 
-def _require(condition: object, sentence: str) -> None:
-    if not condition:
-        raise CatalogError(sentence)
-
-
 def _claims(entry: Entry, models: Iterable[ModelEntry]) -> set[str]:
     """Return the names that no other entry may have, in words."""
     if isinstance(entry, ModelEntry):
@@ -219,23 +185,10 @@ def _claims(entry: Entry, models: Iterable[ModelEntry]) -> set[str]:
 
 def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Sequence[SolverEntry]) -> None:
     spec, family = entry.spec, entry.family
-    for owner in spec.__mro__:
-        for name, hint in inspect.get_annotations(owner).items():
-            if ClassVar in (hint, get_origin(hint)):
-                _require(getattr(spec, name, "") != "", f"{spec.__name__} has no {name}: add it to the class")
-            elif owner is spec:
-                remedy = f"write {name}: {ANNOTATED}, in a frozen dataclass"
-                _require(name in declared(spec), f"{spec.__name__}.{name} is not declared: {remedy}")
-    made = {one.name for one in solvers if spec.model in served(one, models)}
-    _require(made, f"no solver is made for {spec.model}: name it in `models` of a solver")
-    _require(entry.main, f"no parameter of {spec.model} comes first: add main")
-    _require(family.solvers, f"the family {family.name!r} shows no solver at first: add solvers=(...)")
-    alike = [one for one in models if one.family.name == family.name]
     # A family that was pickled is another object.
-    one_family = all((one.family.solvers, one.family.measures) == (family.solvers, family.measures) for one in alike)
-    _require(one_family, f"another family is called {family.name!r}, too: rename one of them")
-    every_axis = {name: title for one in alike for name, title in axes(one.spec).items()}
-    of_family = {one.name: one for one in solvers if {*served(one, models)} & {model.spec.model for model in alike}}
+    alike = [one.spec for one in models if one.family.name == family.name]
+    every_axis = {name: title for one in alike for name, title in axes(one).items()}
+    of_family = {one.name: one for one in solvers if {*served(one, models)} & {one.model for one in alike}}
     horizontal, vertical = entry.plane
     named: list[tuple[str, Iterable[str], Mapping[str, object]]] = [
         ("axis", (horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
@@ -251,17 +204,11 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
 
 
 def _check_solver(entry: SolverEntry, models: Sequence[ModelEntry]) -> None:
-    for part, place in PLACES.items():
-        _require(getattr(entry, part), f"the solver {entry.name} has no {part}: add it to the docstring, {place}")
-    arguments = dict(inspect.signature(entry.run).parameters)
-    signed = arguments.pop("problem", None) and arguments.pop("rng", None)
-    _require(signed, f"{entry.name} must be a function (problem, *, options, rng) that yields an Iterate per step")
-    for name, argument in arguments.items():
-        # Functions that share code may have keywords of other kinds, which are not options.
-        option = isinstance(argument.default, bool | int | float | str)
-        known = not option or name in declared(entry.run)
-        _require(known, f"the option {name} of {entry.name} is not declared: write {name}: {ANNOTATED}")
-    _require(entry.models or entry.families, f"{entry.name} names no model: add models=... or family=...")
+    if not {"problem", "rng"} <= {*inspect.signature(entry.run).parameters}:
+        sentence = "must be a function (problem, *, options, rng) that yields an Iterate per step"
+        raise CatalogError(f"{entry.name} {sentence}")
+    if not entry.models and not entry.families:
+        raise CatalogError(f"{entry.name} names no model: add models=... or family=...")
     for name in entry.models:
         require_known(name, {one.spec.model: one for one in models}, f"model of {entry.name}")
     for name in entry.families:

@@ -126,11 +126,16 @@ class SolverEntry:
 
     def __post_init__(self) -> None:
         """Take missing parts from the function and its docstring."""
-        said = self.words
-        name = getattr(self.run, "__name__", "").replace("_", "-")
-        for part, value in {"name": name, **said._asdict()}.items():
-            if part in ("name", "title", "summary", "update", "reference"):
-                object.__setattr__(self, part, getattr(self, part) or value)
+        said, name = self.words, getattr(self.run, "__name__", "")
+        defaults = {
+            "name": name.replace("_", "-"),
+            "title": said.title if said.summary else display_name(name).capitalize(),
+            "summary": said.summary or f"{said.title or 'A function without a docstring'}.",
+            "update": said.update or r"\text{as its code says}",
+            "reference": said.reference or "Not published.",
+        }
+        for part, value in defaults.items():
+            object.__setattr__(self, part, getattr(self, part) or value)
 
     @property
     def words(self) -> Words:

@@ -2,9 +2,9 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
-from inspect import getfullargspec, isabstract, isclass, isgeneratorfunction
+from inspect import getfullargspec, isabstract, isclass, isgeneratorfunction, signature
 from types import ModuleType
 from typing import Annotated, Any
 
@@ -13,8 +13,7 @@ import pytest
 from lrlab import catalog
 from lrlab.catalog import BUILT_IN
 from lrlab.model_entry import Family, Goal, Measure, Measured, ModelEntry
-from lrlab.models.rank_one_sensing import RankOneSensing
-from lrlab.parameters import InputError, Parameter, number
+from lrlab.parameters import InputError, Parameter, declared, number
 from lrlab.plugins import CatalogError, Plugin, check, declared_in, served
 from lrlab.protocol import Checkpoint, Iterate, Spec, proceed
 from lrlab.solver_entry import SolverEntry, solver
@@ -44,10 +43,6 @@ class Toy(Spec):
 
 def guess(problem: Any, *, rng: Any) -> Iterator[Iterate]:
     """Yield zero."""
-    yield Iterate(0.0)
-
-
-def wordless(problem: Any, *, rng: Any) -> Iterator[Iterate]:
     yield Iterate(0.0)
 
 
@@ -96,6 +91,15 @@ def test_a_model_of_a_new_family_and_its_solver_are_sound():
 @pytest.mark.parametrize("plugin", BUILT_IN, ids=lambda plugin: plugin.label)
 def test_every_entry_that_comes_with_lrlab_is_sound(plugin):
     check(plugin, BUILT_IN)
+    for entry in plugin.entries:
+        if isinstance(entry, SolverEntry):
+            assert all(getattr(entry.words, part) for part in ("title", "summary", "update", "reference"))
+            settings = signature(entry.run).parameters.values()
+            options = {one.name for one in settings if isinstance(one.default, bool | int | float | str)}
+            assert options <= {*declared(entry.run)}
+        else:
+            assert entry.main and catalog.solvers_for(entry.spec.model)
+            assert {*declared(entry.spec)} == {one.name for one in fields(entry.spec)}
 
 
 def test_every_model_and_solver_that_comes_with_lrlab_has_an_entry():
@@ -120,10 +124,7 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
-        (changed(title=""), "toy.py: Changed has no title: add it to the class"),
-        (changed(size=3, __annotations__={"size": int}), "Changed.size is not declared: write size: Annotated"),
         (changed(weigh=abstractmethod(lambda self: 0)), "toy.py: a part of the entry is wrong .*abstract.* weigh"),
-        (replace(MODEL, spec=type("Low", (RankOneSensing,), {"problem": ""})), "toy.py: Low has no problem: add"),
         (changed(check=in_two_lines), r"toy.py: a part of the entry is wrong \(two lines\): correct it"),
         (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
         (changed(absent_metrics=("loss",)), "metric of toy must be one of error, got loss"),
@@ -133,17 +134,8 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         (replace(MODEL, plane=("n", "m")), "axis of toy must be one of n, p.*, got m"),
         (replace(MODEL, first=("gues",)), "solver of toy must be one of guess, got gues"),
         (replace(MODEL, first=("svp",)), "solver of toy must be one of guess, got svp"),
-        (replace(MODEL, main=()), "no parameter of toy comes first: add main"),
-        (family_with(solvers=()), "the family 'toys' shows no solver at first: add solvers"),
         (family_with(grows=("m",)), "axis of toy must be one of n, p.*, got m"),
         (family_with(limits={"max_itr": 3}), 'limit of toy must be .*, got max_itr: did you mean "max_iter"?'),
-        (
-            replace(SOLVER, title="", run=wordless),
-            "guess.py: the solver guess has no title: add it to .*, as its first",
-        ),
-        (replace(SOLVER, summary=""), "guess has no summary: add it to the docstring, as its second paragraph"),
-        (replace(SOLVER, update=""), "the solver guess has no update: add it to the docstring, as LaTeX after"),
-        (replace(SOLVER, reference=""), "the solver guess has no reference: add it to the docstring, after"),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
         (replace(SOLVER, families=()), "guess names no model: add models=.* or family="),
         (replace(SOLVER, models=("doll",)), "model of guess must be one of toy, got doll"),
@@ -164,7 +156,9 @@ def test_the_level_of_a_goal_is_that_of_its_rule_as_models_of_the_release_read_i
         Goal("error")
 
 
-def test_an_entry_without_a_family_is_refused_at_once():
+def test_an_entry_without_a_family_or_with_a_spec_without_words_is_refused_at_once():
+    with pytest.raises(InputError, match="spec must be a class with a title, got .*Changed.*: add title = "):
+        changed(title="")
     with pytest.raises(InputError, match="family must be a Family, got toys: give the object, not its name"):
         replace(MODEL, family="toys")
 
@@ -212,10 +206,6 @@ def test_a_decorator_and_the_docstring_declare_a_solver_once():
     [
         ([], "toy.py: it has no entry: put @lrlab.solver"),
         ([MODEL, replace(MODEL, main=("p",))], "toy.py: the model 'toy' is in toy.py, too: rename one of them"),
-        (
-            [MODEL, replace(family_with(measures={}), spec=subclass(model="doll"))],
-            "toy.py: another family is called 'toys', too: rename one of them",
-        ),
         ([MODEL, replace(SOLVER, title="Another")], "toy.py: the solver 'guess' for toy is in guess.py, too: rename"),
     ],
 )
