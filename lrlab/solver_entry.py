@@ -3,15 +3,11 @@
 Files of solvers import from here all that a declaration and its iterates need.
 """
 
-import ast
 import inspect
 import math
 import re
-import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from textwrap import dedent
 from typing import Any, NamedTuple, TypeVar
 
 from numpy.random import Generator
@@ -35,15 +31,6 @@ class Settings(NamedTuple):
 
     options: tuple[tuple[str, Value], ...]
     limits: Limits
-
-
-def docstring(function: Callable[..., Any]) -> str:
-    """Return the docstring of a function, or ""; from its source if Python was started with -OO."""
-    text = inspect.getdoc(function)
-    if text is None and sys.flags.optimize > 1:
-        with suppress(OSError, SyntaxError, TypeError):
-            text = ast.get_docstring(ast.parse(dedent(inspect.getsource(function))).body[0])  # type: ignore[arg-type]
-    return text or ""
 
 
 class Words(NamedTuple):
@@ -140,7 +127,7 @@ class SolverEntry:
     @property
     def words(self) -> Words:
         """The parts of the docstring."""
-        return words(docstring(self.run))
+        return words(inspect.getdoc(self.run) or "")
 
     def given(self, options: Options | None = None, without: Collection[str] = ()) -> str:
         """Return its oracle information, also that of some options, as a sentence; nothing if it has only the data."""

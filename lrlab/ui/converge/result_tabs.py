@@ -1,5 +1,6 @@
 """Shows what stands below the figures of a run: why it works, all numbers, the table of iterates, the code."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.solver_entry import docstring
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.stream import Parts
@@ -92,7 +92,7 @@ def _why(spec: Spec, jobs: Sequence[Job]) -> None:
             st.latex(entry.update)
             st.caption(" ".join(part for part in (job.given, entry.reference) if part))
             with st.popover(f"Docstring of {entry.name}", type="tertiary", width="content"):
-                st.code(docstring(entry.run), language=None, wrap_lines=True)
+                st.code(inspect.getdoc(entry.run) or "", language=None, wrap_lines=True)
 
 
 def cards(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
