@@ -27,7 +27,7 @@ EXCLUDED = frozenset(
 )
 """Modules that all trials use; `EDITION` stands for a change of numbers there. Some reach locks, without a version."""
 DESCRIPTIONS = frozenset(
-    {"title", "summary", "equation", "memory_advice", "data_bytes", "undetermined", "remark", "judgement", "ending"}
+    {"title", "summary", "equation", "data_bytes", "undetermined", "remark", "judgement", "ending"}
     | {"data_metrics", "view", "view_words"}
 )
 """Members of a spec that describe it and compute no numbers of a trial."""

@@ -123,9 +123,6 @@ class Spec(ABC):
     view_words: ClassVar[str] = "The ground truth and the estimates as images."
     """The caption of the pictures of `view`."""
 
-    memory_advice = property(lambda spec: "")
-    """Ways to need less memory besides a smaller size, as part of a sentence; or nothing."""
-
     remark = property(lambda spec: "")
     """A warning about this problem before a run, or nothing."""
 

@@ -105,11 +105,6 @@ class Multilabel(Spec):
         drawn = int(16 * self.n * (on + 1)) + 32 * min(BLOCK, self.n * max(self.size))
         return features + masked + drawn
 
-    @property
-    def memory_advice(self) -> str:
-        """Fewer stored features."""
-        return "lower density, since lrlab stores nonzero features only"
-
     def truth(self) -> LowRank:
         """Return W with uniformly distributed singular vectors and equal singular values; scores have variance 1."""
         rng = np.random.default_rng(self.streams().truth)

@@ -87,13 +87,6 @@ class RankOneSensing(LowRankSpec):
         one = self.d1 * self.d2 if self.operator == "dense" else self.d1 + self.d2
         return (4 if self.precision == "single" else 8) * self.m * (one + 1)
 
-    @property
-    def memory_advice(self) -> str:
-        """Rank-one measurements are made of vectors."""
-        if self.operator == "gaussian":
-            return "take precision=single"
-        return "take operator=gaussian, whose rank-one measurements need m (d1 + d2) numbers instead of m d1 d2"
-
 
 ENTRY = ModelEntry(
     spec=RankOneSensing,

@@ -129,9 +129,9 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options, limit: int)
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
             got = f"{getattr(spec, name)}, which needs {memory_words(needed)}"
-            others = _solver_that_fits(spec, entry, limit), spec.memory_advice
+            other = _solver_that_fits(spec, entry, limit)
             expected = f"at most {largest} for {entry.name} within {memory_words(limit)} of memory"
-            raise InputError(name, expected, got, " or ".join([f"lower {name}", *filter(None, others)]))
+            raise InputError(name, expected, got, " or ".join(filter(None, [f"lower {name}", other])))
     raise InputError("memory", f"at most {memory_words(limit)}", memory_words(needed), "make the problem smaller")
 
 
