@@ -194,29 +194,32 @@ def family(model: str) -> Family:
 
 
 def solver(name: str, model: str = "") -> SolverEntry:
-    """Return the entry of a solver; if several share the name, the one for the model, or else the first.
+    """Return the entry of a solver, for a model if one is given; InputError names the solvers that are made for it.
 
     An old name (`aliases.SOLVERS`) gives the solver of today with the options of the old one.
     """
-    if name in aliases.SOLVERS and name not in NAMES:
-        today, options = aliases.SOLVERS[name]
-        return solver(today, model).alias(name, options)
-    if name not in NAMES and LEFT_OUT:
+    today, fixed = aliases.SOLVERS.get(name, (name, {})) if name not in NAMES else (name, {})
+    if today not in NAMES and LEFT_OUT:
         raise InputError("solver", "one that can be used here", name, " ".join(LEFT_OUT))
-    require_known(name, NAMES, what="solver")
-    entries = [entry for entry in ENTRIES if entry.name == name]
-    return next((entry for entry in entries if model in entry.models), entries[0])
+    require_known(today, NAMES, what="solver")
+    entries = [entry for entry in ENTRIES if entry.name == today]
+    entry = next((entry for entry in entries if model in entry.models or not model), None)
+    if entry is None:
+        names = tuple(one.name for one in solvers_for(model))
+        remedy = nearest(name, names) or f"take one of these, or one of the models {', '.join(entries[0].models)}"
+        raise InputError("solver", f"made for {model} ({', '.join(names)})", name, remedy)
+    return entry.alias(name, fixed) if today != name else entry
 
 
-def solvers_for(model: str) -> list[SolverEntry]:
-    """Return the solvers of a model, in the order of pages; InputError for an unknown name."""
-    return list(SOLVERS[model_entry(model).spec.model])
+def solvers_for(model: str, names: Iterable[str] = ()) -> list[SolverEntry]:
+    """Return the solvers of a model, in the order of pages, and after them those by the old ones of some names.
 
-
-def with_aliases(model: str, names: Iterable[str]) -> list[SolverEntry]:
-    """Return the solvers made for a model, and after them the old names among `names`."""
-    old = [solver(name, model) for name in dict.fromkeys(names) if name in aliases.SOLVERS and name not in NAMES]
-    return [*solvers_for(model), *(entry for entry in old if model in entry.models)]
+    InputError for an unknown model.
+    """
+    entries = SOLVERS[model_entry(model).spec.model]
+    today = {entry.name for entry in entries}
+    old = [name for name in dict.fromkeys(names) if name not in NAMES and aliases.SOLVERS.get(name, ("",))[0] in today]
+    return [*entries, *(solver(name, model) for name in old)]
 
 
 def given(names: Iterable[str], model: str) -> str:
@@ -224,16 +227,6 @@ def given(names: Iterable[str], model: str) -> str:
     entries = [solver(name, model) for name in names]
     known = [f"{', '.join(entry.oracle)} ({entry.title})" for entry in entries if entry.oracle]
     return f"Oracle information: {'; '.join(known)}." if known else ""
-
-
-def compatible(spec: Spec, name: str) -> SolverEntry:
-    """Return the entry of a solver that is made for the spec's model; InputError names those that are."""
-    entry = solver(name, spec.model)
-    if spec.model not in entry.models:
-        names = tuple(e.name for e in solvers_for(spec.model))
-        remedy = nearest(name, names) or f"take one of these, or one of the models {', '.join(entry.models)}"
-        raise InputError("solver", f"made for {spec.model} ({', '.join(names)})", name, remedy)
-    return entry
 
 
 _files = filter(None, os.environ.get(SETTING, "").split(os.pathsep))

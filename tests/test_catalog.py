@@ -42,7 +42,7 @@ ENDS = dict.fromkeys(
     ("trimmed-gauss-newton", "ep-rom", "ap-rom", "gfm", "geco", "complete-then-regress", "gamp"), (Stop.SETTLED,)
 ) | {"link-free-refinement": (Stop.NO_MINIMUM,)}
 """Solvers that may end at a fixed point that isn't a minimum, or at a link that separates the responses."""
-CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.with_aliases(model, aliases.SOLVERS)]
+CLAIMS = [(model, entry.name) for model in catalog.MODELS for entry in catalog.solvers_for(model, aliases.SOLVERS)]
 ITERATIONS, AGAIN = 40, 12
 """Iterations of a run, and of its repetition with the same seed, whose rows must agree."""
 

@@ -33,7 +33,7 @@ def styles(model: str, solvers: Iterable[str]) -> dict[str, Recovery]:
     another dash, if there are more solvers than colors.
     """
     shown = list(dict.fromkeys(solvers))
-    names = [entry.name for entry in catalog.with_aliases(model, shown)]
+    names = [entry.name for entry in catalog.solvers_for(model, shown)]
     # The last color is a second blue, which only an eighth solver gets.
     own = {solver: names.index(solver) % (len(theme.PALETTE) - 1) for solver in shown}
     first = {place: solver for solver, place in reversed(own.items())}

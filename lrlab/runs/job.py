@@ -63,7 +63,7 @@ def make_job(spec: Spec, solver: AnySolver, **settings: object) -> Job:
 def job_maker(spec: Spec, solver: AnySolver, **settings: object) -> Callable[[Spec], Job]:
     """Return `make_job` for one solver with its settings, which are checked once for many specs of one model."""
     require_spec(spec)
-    entry = catalog.compatible(spec, solver if isinstance(solver, str) else catalog.named(solver, spec.model))
+    entry = catalog.solver(catalog.named(solver, spec.model), spec.model)
     options, limits = entry.settle(settings)
     given, limit = dict(options), memory_limit()
 

@@ -323,7 +323,7 @@ def version(model: str, solver: str) -> str:
 
 def is_current(model: str, solver: str, stored: str) -> bool:
     """Return whether a stored version belongs to today's code."""
-    exists = model in catalog.MODELS and solver in {entry.name for entry in catalog.with_aliases(model, [solver])}
+    exists = model in catalog.MODELS and solver in {entry.name for entry in catalog.solvers_for(model, [solver])}
     return exists and version(model, solver) == stored
 
 

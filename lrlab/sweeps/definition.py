@@ -200,7 +200,7 @@ class Sweep:
                 raise InputError(parameter.name, "left out if adaptive is false", value, "set adaptive = true")
 
     def _check_settings(self) -> None:
-        entries = [catalog.compatible(self.spec, name) for name in self.solvers]
+        entries = [catalog.solver(name, self.spec.model) for name in self.solvers]
         for name, value in self.settings:
             if not any(name in self.settings_of(entry.name) for entry in entries):
                 # InputError: it is none of its settings.
@@ -230,7 +230,7 @@ def usual_success(spec: Spec, grid: Mapping[str, Sequence[float]]) -> Success | 
 
 def _names(solvers: Sequence[AnySolver], model: str) -> tuple[str, ...]:
     listed = isinstance(solvers, Sequence) and not isinstance(solvers, str)
-    names = tuple(one if isinstance(one, str) else catalog.named(one, model) for one in solvers) if listed else ()
+    names = tuple(catalog.named(one, model) for one in solvers) if listed else ()
     if not names or len(set(names)) < len(names):
         got = ", ".join(names) or ("an empty list" if listed else solvers)
         raise InputError("solvers", "a list of different solvers", got, "name each solver once")

@@ -190,7 +190,7 @@ def wanted() -> dict[str, Entry]:
 
 def solvers(model: str) -> list[SolverEntry]:
     """Return the solvers of a model with their old names; an old name for the defaults replaces the new name."""
-    known = catalog.with_aliases(model, aliases.SOLVERS)
+    known = catalog.solvers_for(model, aliases.SOLVERS)
     usual = [one for one in known if one.fixed and all(declared(one.run)[k].default == v for k, v in one.fixed)]
     return [one for one in known if one.name not in {aliases.SOLVERS[old.name][0] for old in usual}]
 

@@ -49,7 +49,7 @@ def choose_jobs(
     parameter = Parameter(
         meaning="solvers", name="solvers", kind=str, default=",".join(s for s in names if s in default)
     )
-    entries = catalog.with_aliases(name, str(link.value(parameter.name, parameter)).split(","))
+    entries = catalog.solvers_for(name, str(link.value(parameter.name, parameter)).split(","))
     names = tuple(entry.name for entry in entries)
     _follow_default(link, name, str(parameter.default), names)
     at_first = selected_solvers(link, parameter, names)

@@ -122,7 +122,7 @@ def _solvers(link: Permalink, entry: ModelEntry) -> tuple[list[str], dict[str, V
     first = [name for name in entry.family.solvers if name in names][:1]
     parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
     given = str(link.value(parameter.name, parameter)).split(",")
-    entries = {solver.name: solver for solver in catalog.with_aliases(model, given)}
+    entries = {solver.name: solver for solver in catalog.solvers_for(model, given)}
     key = link.key("solvers", model)
     if key not in st.session_state:
         st.session_state[key] = solver_controls.selected_solvers(link, parameter, list(entries))

@@ -18,7 +18,7 @@ from tests.solvers import driving
 from tests.solvers.driving import SPEC, SPECS, dense, observed_of
 
 ALL = tuple(
-    one.name for one in catalog.with_aliases("multilabel", ["leml-logistic", "trace-norm-logistic", "svm", "plst"])
+    one.name for one in catalog.solvers_for("multilabel", ["leml-logistic", "trace-norm-logistic", "svm", "plst"])
 )
 COMPLETE = ("cplst", "plst")
 
