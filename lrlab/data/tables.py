@@ -4,18 +4,19 @@ pandas reads the fields. This module recognizes the separator, the decimal mark 
 a row that it cannot read.
 """
 
+import csv
 import datetime
 import io
 import re
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from lrlab.data.files import GROWTH, Source, number
+from lrlab.data.files import Source, number
 from lrlab.parameters import InputError, counted
 
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", "::": "double colons", ",": "commas", " ": "spaces"}
@@ -28,8 +29,6 @@ CURRENCIES = "$€£¥"
 SIGNS = str.maketrans(dict.fromkeys("\xa0\u202f\u2009'’", " ") | {"−": "-"} | dict.fromkeys(CURRENCIES, ""))
 """Other forms of a space between thousands and of a minus sign; currency signs do not count."""
 SWAPPED = str.maketrans(".,", ",.")
-OPEN_FIELD = re.compile(r'(?:^|[,;|:\t ])"[^"]*$')
-"""The end of a line with a field in quotes that goes on in the next line."""
 SNIFFED = 100
 """Number of rows that decide the separator."""
 FAULTS = ["#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"]
@@ -38,6 +37,17 @@ MISSING = ["?", "-", "none", "na", "nan", "null", *FAULTS]
 """Marks of a missing value, in lower case, in addition to pandas' list."""
 KNOWN_MISSING = {*MISSING, "", *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
 
+# A field in open quotes may have any length until a sentence names it.
+csv.field_size_limit(2**31 - 1)
+
+
+class Row(NamedTuple):
+    """The number of the first line of a row, its text, and its number of fields, 0 for a comment."""
+
+    line: int
+    text: str
+    width: int
+
 
 class Dialect(NamedTuple):
     """Separator and decimal mark."""
@@ -45,12 +55,33 @@ class Dialect(NamedTuple):
     separator: str = ","
     decimal: str = "."
 
-    def fields(self, line: str) -> list[str]:
-        """Return the fields of a line, without quotes around them."""
-        if '"' in line:
-            inside = r"\s" if self.separator == " " else re.escape(self.separator)
-            line = re.sub(r'"[^"]*"', lambda field: re.sub(inside, "_", field[0][1:-1]), line)
-        return line.split() if self.separator == " " else [field.strip() for field in line.split(self.separator)]
+    @property
+    def mark(self) -> str:
+        """The separator in the text of a row: pandas is fast with a single character only."""
+        return self.separator.replace("::", "\t")
+
+    def rows(self, lines: Sequence[str]) -> Iterator[Row]:
+        """Yield comments (#) and rows, whose fields in quotes may have several lines, but no blank rows."""
+        parts, first = list[str](), 0
+
+        def feed() -> Iterator[str]:
+            nonlocal first
+            for at, line in enumerate(lines, 1):
+                bare = line.strip(" ,;|\t")
+                comment = not parts and bare.startswith("#") and not bare.lower().startswith(("#n/a", *FAULTS))
+                if parts or bare:
+                    first = first if parts else at
+                    text = line.replace("::", "\t") if self.separator == "::" else line
+                    parts.append(" ".join(text.split()) if self.separator == " " else text)
+                    yield "#" if comment else parts[-1] + "\n"
+
+        for fields in csv.reader(feed(), delimiter=self.mark, skipinitialspace=True):
+            yield Row(first, "\n".join(parts), 0 if fields == ["#"] else len(fields))
+            parts.clear()
+
+    def fields(self, text: str) -> list[str]:
+        """Return the fields of a row, without quotes around them."""
+        return [field.strip() for field in next(csv.reader([text], delimiter=self.mark, skipinitialspace=True), [])]
 
     def plain(self, field: str) -> str:
         """Return a number without thousands separators and currency signs, with a decimal point."""
@@ -67,18 +98,6 @@ class Dialect(NamedTuple):
         """Return whether a field is a number, or a missing one."""
         return self.is_number(field) or field.lower() in KNOWN_MISSING
 
-    def parsed(self, lines: Sequence[str], width: int, **options: object) -> pd.DataFrame:
-        """Return the fields of lines, read by pandas."""
-        separator = r"\s+" if self.separator == " " else self.separator
-        if separator == "::":
-            # pandas is fast with a single character only.
-            lines, separator = [line.replace("::", "\t") for line in lines], "\t"
-        look = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False, **options}
-        with warnings.catch_warnings():
-            # pandas only warns of a row whose quotes give more fields, and drops the last ones.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(io.StringIO("\n".join(lines)), sep=separator, names=range(width), **look)
-
 
 def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     """Return the table of a CSV or parquet file, and words on its form, such as `separated by bars`.
@@ -87,90 +106,62 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     """
     if source.kind == "parquet":
         return without(_parquet(source), missing), ""
-    whole, encoding = source.lines()
-    numbers, lines, comments = _rows(whole)
+    lines, encoding = source.lines()
+    # A spreadsheet may name the separator in the first line.
+    lines[0] = re.sub(r'^"?sep=.?"?$', "", lines[0])
     dialect = sniffed(lines)
-    widths = [len(dialect.fields(line)) for line in lines]
+    whole = list(dialect.rows(lines))
+    rows = [row for row in whole if row.width]
     # Lines of one field above a table describe it.
-    above = next((k for k, width in enumerate(widths) if width > 1), 0)
-    numbers, lines, widths = numbers[above:], lines[above:], widths[above:]
-    width = max(widths[:2], default=0)
-    if set(widths[1:]) == {sum(widths[:1]) + 1} and (named := _completed(dialect, lines)):
-        lines[0], widths[0] = named, width
-    _require_width(source, dialect, list(zip(numbers, lines, widths, strict=True)))
-    with source.whole("CSV with rows of fields", "check separators and quotes"):
-        heading = _heading(dialect, lines, width) if lines else []
-    rows = lines[1:] if heading else lines
-    if not rows:
+    above = next((k for k, row in enumerate(rows) if row.width > 1), 0)
+    comments = [row for row in whole if not row.width]
+    later = sum(row.line > rows[above].line for row in comments) if rows else 0
+    rows = _completed(dialect, rows[above:], comments[: len(comments) - later])
+    width = rows[0].width if rows else 0
+    source.require_few(width, "columns")
+    for row in rows:
+        if row.text.count('"') % 2:
+            raise source.refuse(row.line, "fields in closed quotes", row.text, "check the quotes")
+        if row.width != width:
+            remedy = f"check separators ({SEPARATORS[dialect.separator]}) and quotes in this row"
+            raise source.refuse(row.line, counted(width, "field"), counted(row.width, "field"), remedy)
+    heading = _heading(dialect, rows) if rows else []
+    body = rows[1:] if heading else rows
+    if not body:
         raise source.refuse(1, "at least one row of values", "none", "add the rows")
     marks = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
     marks += [missing] if missing not in ("", "none") else []
+    look: dict[str, Any] = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False}
+    look |= {"sep": dialect.mark, "decimal": dialect.decimal, "na_values": marks, "low_memory": False}
     with source.whole("CSV with rows of fields", "check separators and quotes"):
-        frame = dialect.parsed(rows, width, decimal=dialect.decimal, na_values=marks, low_memory=False)
+        frame = pd.read_csv(io.StringIO("\n".join(row.text for row in body)), names=range(width), **look)
     names = heading or [str(k + 1) for k in range(width)]
     # Separators at the end of all lines make no columns.
     while names and not names[-1] and frame[len(names) - 1].isna().all():
         names.pop()
-    require_names(source, numbers[0], names)
-    _require_clear_points(source, dialect, names, rows[:SNIFFED])
+    require_names(source, rows[0].line, names)
+    first = [dialect.fields(row.text) for row in body[:SNIFFED]]
+    for name, fields in zip(names, zip(*first, strict=True), strict=False) if dialect.decimal == "." else ():
+        _require_clear_points(source, name, fields)
     frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
-    words += _converted(source, frame, numbers[len(lines) - len(rows) :], dialect)
-    for count, what in ((above, "line# above the table"), (comments, "comment#")):
+    words += _converted(source, frame, [row.line for row in body], dialect)
+    for count, what in ((above, "line# above the table"), (later, "comment#")):
         words += [f"without {count} {what.replace('#', 's' * (count > 1))}"] if count else []
     return frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])])
-
-
-def _rows(whole: Sequence[str]) -> tuple[list[int], list[str], int]:
-    """Return the numbers of lines, the lines without blank ones and comments (#), and the number of later comments.
-
-    The last comment before the first row is a heading if it has as many words as that row, as in numpy's files.
-    """
-    numbers, lines, comment, later = list[int](), list[str](), "", 0
-    values = ("#n/a", *FAULTS)
-    for number_, line in _whole_rows(whole):
-        if line.lstrip().startswith("#") and not line.lstrip().lower().startswith(values):
-            comment = line.lstrip(" #") if not lines else comment
-            later += bool(lines)
-        elif line.strip(" ,;|\t"):
-            numbers.append(number_)
-            lines.append(line)
-    if comment and lines:
-        dialect = sniffed(lines)
-        fields = dialect.fields(comment)
-        if len(fields) == len(dialect.fields(lines[0])) and not any(map(dialect.is_number, fields)):
-            return [1, *numbers], [comment, *lines], later
-    return numbers, lines, later
-
-
-def _whole_rows(whole: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the number of the first line of each row, and the row, whose fields in quotes may have several lines."""
-    parts, quotes = list[str](), 0
-    for number_, line in enumerate(whole, 1):
-        # A spreadsheet may name the separator in the first line.
-        if number_ == 1 and re.fullmatch(r'"?sep=.?"?', line):
-            continue
-        parts.append(line)
-        quotes += line.count('"')
-        if quotes % 2 and (len(parts) > 1 or OPEN_FIELD.search(re.sub(r'"[^"]*"', "", line))):
-            continue
-        yield number_ - len(parts) + 1, "\n".join(parts)
-        parts, quotes = [], 0
-    if parts:
-        yield len(whole) - len(parts) + 1, "\n".join(parts)
 
 
 def sniffed(lines: Sequence[str]) -> Dialect:
     """Return the dialect that gives all rows the same number of fields, more than one, and the most numbers."""
     best, most = Dialect(), (False, -1.0)
-    for separator in SEPARATORS if lines else ():
+    for separator in SEPARATORS:
         for decimal in ".,":
             dialect = Dialect(separator, decimal)
-            rows = [dialect.fields(line) for line in lines[:SNIFFED]]
+            rows = [dialect.fields(row.text) for row in islice(dialect.rows(lines), SNIFFED) if row.width]
             counts = [len(row) for row in rows]
             spaced = separator == " " and best.separator == "\t" and most[0]
-            if separator == decimal or max(counts) < 2 or spaced:
+            if separator == decimal or max(counts, default=0) < 2 or spaced:
                 continue
             alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
             fields = [field for row in rows[1:] or rows for field in row]
@@ -182,46 +173,39 @@ def sniffed(lines: Sequence[str]) -> Dialect:
     return best
 
 
-def _require_width(source: Source, dialect: Dialect, rows: Sequence[tuple[int, str, int]]) -> None:
-    """Raise InputError for too many columns, open quotes, or rows (line number, line, width) of different widths."""
-    width = rows[0][2] if rows else 0
-    source.require_few(width, "columns")
-    source.require_room(len(rows) * width * GROWTH, "values")
-    for at, line, fields in rows:
-        if line.count('"') % 2:
-            raise source.refuse(at, "fields in closed quotes", line, "check the quotes")
-        if fields != width:
-            remedy = f"check separators ({SEPARATORS[dialect.separator]}) and quotes in this row"
-            raise source.refuse(at, counted(width, "field"), counted(fields, "field"), remedy)
-
-
-def _completed(dialect: Dialect, lines: list[str]) -> str:
-    """Return a heading with the name that it lacks, "" if none fits: all rows have one field more.
+def _completed(dialect: Dialect, rows: list[Row], comments: Sequence[Row]) -> list[Row]:
+    """Return rows with a whole heading if it is the last comment before them, as in numpy's files, or lacks a name.
 
     R leaves out the name of the row names, which differ; other programs end the rows, but not the heading, by a
     separator.
     """
-    rows = [dialect.fields(line) for line in lines[1:]]
-    if any(map(dialect.is_number, dialect.fields(lines[0]))):
-        return ""
-    if not any(row[-1] for row in rows):
-        return lines[0] + dialect.separator
-    names = {row[0] for row in rows if row[0].isdecimal() or not dialect.numeric(row[0])}
-    return f'""{dialect.separator}{lines[0]}' if len(names) == len(rows) else ""
+    for comment in comments[-1:] if rows else ():
+        text = comment.text.lstrip(" #")
+        names = dialect.fields(text)
+        if len(names) == rows[0].width and not any(map(dialect.is_number, names)):
+            rows = [Row(comment.line, text, len(names)), *rows]
+    wider = rows and {row.width for row in rows[1:]} == {rows[0].width + 1}
+    if not wider or any(map(dialect.is_number, dialect.fields(rows[0].text))):
+        return rows
+    fields = [dialect.fields(row.text) for row in rows[1:]]
+    names = {row[0] for row in fields if row[0].isdecimal() or not dialect.numeric(row[0])}
+    if not any(row[-1] for row in fields):
+        return [Row(rows[0].line, rows[0].text + dialect.mark, len(fields[0])), *rows[1:]]
+    whole = Row(rows[0].line, f'""{dialect.mark}{rows[0].text}', len(fields[0]))
+    return [whole, *rows[1:]] if len(names) == len(fields) else rows
 
 
-def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
+def _heading(dialect: Dialect, rows: Sequence[Row]) -> list[str]:
     """Return the names in the first row, nothing if the row holds values.
 
     The row holds names if no field is a number, or if other rows start with a word, and the row starts with nothing or
     continues with whole numbers at equal steps, such as years.
     """
-    row = dialect.parsed(lines[:1], width, dtype=str, na_filter=False).iloc[0]
-    first = [" ".join(str(field).split()) for field in row]
+    first = [" ".join(field.split()) for field in dialect.fields(rows[0].text)]
     numbers = [dialect.is_number(field) for field in first]
     if not any(numbers):
-        return first if len(lines) > 1 or not all(map(dialect.numeric, first)) else []
-    second = [dialect.fields(line)[0] for line in lines[1:SNIFFED]]
+        return first if len(rows) > 1 or not all(map(dialect.numeric, first)) else []
+    second = [dialect.fields(row.text)[0] for row in rows[1:SNIFFED]]
     years = not numbers[0] and all(numbers[1:]) and len(set(first)) == len(first)
     if years and first[0]:
         whole = len(first) > 3 and all(map(str.isdecimal, first[1:]))
@@ -229,14 +213,12 @@ def _heading(dialect: Dialect, lines: list[str], width: int) -> list[str]:
     return first if years and second and not any(map(dialect.numeric, second)) else []
 
 
-def _require_clear_points(source: Source, dialect: Dialect, names: Sequence[str], rows: Sequence[str]) -> None:
+def _require_clear_points(source: Source, name: str, fields: Sequence[str]) -> None:
     """Raise InputError for a column with 1.200 beside 950, whose points may stand between thousands."""
-    for name, *column in zip(names, *map(dialect.fields, rows), strict=False) if dialect.decimal == "." else ():
-        pointed, whole = ([one for one in column if ("." in one) == point and number(one)] for point in (True, False))
-        if pointed and whole and all(map(THOUSANDS[","].fullmatch, pointed)) and all(len(one) < 4 for one in whole):
-            need = f"points of one meaning in column {name[:60]}"
-            remedy = "leave out points between thousands, or write all decimals"
-            raise source.refuse(1, need, f"{pointed[0]} beside {whole[0]}", remedy)
+    pointed, whole = ([one for one in fields if ("." in one) == point and number(one)] for point in (True, False))
+    if pointed and whole and all(map(THOUSANDS[","].fullmatch, pointed)) and all(len(one) < 4 for one in whole):
+        need, got = f"points of one meaning in column {name[:60]}", f"{pointed[0]} beside {whole[0]}"
+        raise source.refuse(1, need, got, "leave out points between thousands, or write all decimals")
 
 
 def require_names(source: Source, line: int, names: Sequence[str]) -> None:
