@@ -22,14 +22,14 @@ import numpy as np
 from lrlab.parameters import InputError, require_known
 from lrlab.presets.papers import paper_of
 from lrlab.protocol import Spec
-from lrlab.sweeps.toml import ABOUT, ANY, NAMES, TABLE, TEXT, WHOLE, Kind, Source, make_spec, with_keys
+from lrlab.sweeps.toml import ABOUT, ANY, NAMES, TABLE, TABLES, TEXT, WHOLE, check, loads, located, make_spec
 
 Toml = Mapping[str, Any]
 KINDS = ("lines", "table", "spectrum")
 """Shapes of figures."""
 FORMULAS = {"claimed": "processor", "memory": "megabytes"}
 """Keys of series with formulas of costs, and the measured costs."""
-TABLES = {
+KEYS = {
     "figure": "kind metric metric_title log_x log_y statement against against_title steps level",
     "series": "label solver settings model spec axes full_rank quantity part below fewest against paper why claimed"
     " memory",
@@ -43,14 +43,9 @@ TABLES = {
     "quick": "trials points max_iter only",
 }
 """Keys of the tables of a file, the required one first; each kind of figure uses a part of them."""
-_LISTS = ("series", "panels", "columns", "lines", "claims")
-_KINDS = {name: with_keys(dict.fromkeys(keys.split(), ANY), keys.split()[0]) for name, keys in TABLES.items()}
-FILE = with_keys(
-    {**ABOUT, "model": TEXT, "seed": ANY, "trials": WHOLE, "tune_by": TEXT, "data": NAMES, "unit_rows": NAMES}
-    | dict.fromkeys(("spec", "axes", "settings"), TABLE)
-    | {name: Kind("a list of tables", list, kind) if name in _LISTS else kind for name, kind in _KINDS.items()},
-    *("title", "reference", "explanation", "trials", "figure", "panels"),
-)
+LISTS = ("series", "panels", "columns", "lines", "claims")
+FILE = {**ABOUT, "model": TEXT, "seed": ANY, "trials": WHOLE, "tune_by": TEXT, "data": NAMES, "unit_rows": NAMES}
+FILE |= dict.fromkeys(("spec", "axes", "settings"), TABLE) | {key: TABLES if key in LISTS else TABLE for key in KEYS}
 DEFAULT: Mapping[str, Any] = {"trials": 2, "points": 5}
 
 
@@ -123,11 +118,14 @@ class Preset:
 
 def read(name: str, text: str) -> Preset:
     """Return the preset in a text; InputError, with the path, for unknown or missing keys and wrong kinds."""
-    source = Source(text, "preset file", f"{name}.toml")
-    content = source.content
-    source.check(FILE, "a preset")
+    content, file = loads(text, "preset file"), f"{name}.toml: "
+    check(content, FILE, ("title", "reference", "explanation", "trials", "figure", "panels"), "a preset", file)
+    for key, words in KEYS.items():
+        for k, table in enumerate(content.get(key, ()) if key in LISTS else [content[key]] if key in content else ()):
+            path = f"{file}{key}[{k}]." if key in LISTS else f"{file}{key}."
+            check(table, dict.fromkeys(words.split(), ANY), words.split()[:1], key, path)
     kind = content["figure"]["kind"]
-    with source.locate(("figure",)):
+    with located(content, file):
         require_known(kind, KINDS, what="kind")
     title, reference, explanation = (content[key].strip() for key in ("title", "reference", "explanation"))
     if paper := paper_of(name):

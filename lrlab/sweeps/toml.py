@@ -2,10 +2,9 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,42 +15,20 @@ from lrlab.protocol import Spec
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Given, Span, Sweep
 
 Toml = Mapping[str, Any]
-KeyPath = tuple[str | int, ...]
-"""The path of a value: keys of tables and numbers of list elements."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """A kind of value: its words and types; the kind of its elements (of a table without `keys`: of all its values).
-
-    keys: the keys of a table, with the kind of each value. required: those that it must have.
-    """
-
-    words: str
-    types: Any
-    elements: "Kind | None" = None
-    keys: Mapping[str, "Kind"] | None = None
-    required: tuple[str, ...] = ()
-
-
-def with_keys(keys: Mapping[str, Kind], *required: str) -> Kind:
-    """Return the kind of a table with these keys."""
-    words = f"a table with {', '.join(required)}" if required else "a table"
-    return Kind(words, dict, keys=keys, required=required)
-
-
-ANY, TABLE, TEXT = Kind("anything", object), Kind("a table", dict), Kind("text in quotes", str)
-WHOLE, NUMBER, SWITCH = Kind("a whole number", int), Kind("a number", int | float), Kind("true or false", bool)
-NAMES = Kind("a list of names", list, TEXT)
+ANY, TEXT, WHOLE, NUMBER, SWITCH = "anything", "text in quotes", "a whole number", "a number", "true or false"
+TABLE, NAMES, TABLES = "a table", "a list of names", "a list of tables"
+ENDS = ("from", "to", "steps")
+AXIS, RULE = f"a list of values or a table with {', '.join(ENDS)}", "a table with metric"
+TYPES: Mapping[str, Any] = {
+    **{ANY: object, TEXT: str, WHOLE: int, NUMBER: int | float, SWITCH: bool},
+    **{TABLE: dict, RULE: dict, NAMES: list, TABLES: list, AXIS: list | dict},
+}
+"""The types of each kind of value."""
 ABOUT = {"title": TEXT, "explanation": TEXT, "reference": TEXT}
 """Texts for readers, which change nothing."""
-RANGE = with_keys({"from": NUMBER, "to": NUMBER, "steps": WHOLE, "spacing": TEXT}, "from", "to", "steps")
-AXIS = replace(RANGE, words=f"a list of values or {RANGE.words}", types=list | dict)
-SUCCESS = with_keys({"metric": TEXT, "below": NUMBER, "above": NUMBER}, "metric")
-WHERE = {"model": TEXT, "seed": ANY, "spec": TABLE, "axes": Kind("a table", dict, AXIS)}
-HOW = {"solvers": NAMES, "settings": TABLE, "trials": WHOLE, "success": SUCCESS, "race": SWITCH}
+HOW = {"solvers": NAMES, "settings": TABLE, "trials": WHOLE, "success": RULE, "race": SWITCH}
 HOW |= {"adaptive": SWITCH, "tolerance": WHOLE, "budget": WHOLE}
-SWEEP = with_keys({**WHERE, **HOW, **ABOUT}, "model", "solvers", "axes")
+SWEEP = {"model": TEXT, "seed": ANY, "spec": TABLE, "axes": TABLE, **HOW, **ABOUT}
 LONGEST = 2**20
 """Largest size of a definition, in bytes."""
 
@@ -90,15 +67,31 @@ def parse(text: str) -> Sweep:
     return titled(text).sweep
 
 
-def titled(text: str, file: str = "") -> Titled:
-    """Return the sweep that a TOML text defines, with its texts; messages name `file` before the path."""
-    source = Source(text, "sweep file", file)
-    content = source.content
-    source.check(SWEEP, "a sweep")
-    with source.locate():
-        given = {key: content[key] for key in HOW if key in content}
-        if "success" in content:
-            given["success"] = Success(**content["success"])
+def loads(text: str, what: str = "sweep file") -> dict[str, Any]:
+    """Return the content of a TOML text; InputError if it is not TOML."""
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        # A number of too many digits is a ValueError, but not a TOMLDecodeError.
+        raise InputError(what, "TOML", error, "correct it there") from error
+
+
+def titled(text: str) -> Titled:
+    """Return the sweep that a TOML text defines, with its texts."""
+    content = loads(text)
+    check(content, SWEEP, ("model", "solvers", "axes"), "a sweep")
+    for name, values in content["axes"].items():
+        check_kind(values, AXIS, f"axes.{name}")
+        if isinstance(values, dict):
+            keys = {"from": NUMBER, "to": NUMBER, "steps": WHOLE, "spacing": TEXT}
+            check(values, keys, ENDS, name, f"axes.{name}.")
+    given = {key: content[key] for key in HOW if key in content}
+    if "success" in given:
+        keys = {"metric": TEXT, "below": NUMBER, "above": NUMBER}
+        check(given["success"], keys, ["metric"], "success", "success.")
+    with located(content):
+        if "success" in given:
+            given["success"] = Success(**given["success"])
         axes = {name: make_axis(values) for name, values in content["axes"].items()}
         sweep = Sweep(spec=make_spec(content), axes=axes, **given)
     return Titled(sweep, *(content.get(key, "").strip() for key in ABOUT))
@@ -153,74 +146,61 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else repr(value)
 
 
-class Source:
-    """A TOML text: its content, and the paths of its keys. `file` stands before paths in messages."""
+def check(table: Toml, keys: Mapping[str, str], required: Sequence[str], what: str, path: str = "") -> None:
+    """Raise InputError for the first unknown or missing key of a table, or value of another kind.
 
-    def __init__(self, text: str, what: str = "sweep file", file: str = "") -> None:
-        """Read the text; InputError if it is not TOML."""
+    keys: the kind of each value. what: the table in words. path: what stands before its keys.
+    """
+    for key, value in table.items():
         try:
-            self.content: dict[str, Any] = tomllib.loads(text)
-            self.file = file
-        except (ValueError, RecursionError) as error:
-            # A number of too many digits is a ValueError, but not a TOMLDecodeError.
-            raise InputError(what, "TOML", error, "correct it there") from error
-
-    @cached_property
-    def paths(self) -> dict[KeyPath, Any]:
-        """The values of all keys, tables and list elements, by their paths."""
-        return dict(_paths(self.content))
-
-    @contextmanager
-    def locate(self, table: KeyPath = ()) -> Iterator[None]:
-        """Put the path of the key that an InputError from within is about in front of it: `axes.m[1]: m must be ...`.
-
-        The key is in this table. It has the name and value of the error, its name, or a key or a value that it names.
-        """
-        try:
-            yield
+            require_known(key, tuple(keys), what=f"key of {what}")
         except InputError as error:
-            name, got = error.name, format_value(error.got)
-
-            def agreement(path: KeyPath) -> tuple[bool, ...]:
-                named, same = path[-1:] == (name,), format_value(self.paths[path]) == got
-                return named and same, named, path[-1:] == (got,), same
-
-            best = max((path for path in self.paths if path[: len(table)] == table), key=agreement)
-            raise self._at(best if any(agreement(best)) else table, error) from error
-
-    def _at(self, path: KeyPath, error: InputError) -> InputError:
-        """Return an error with a path in front of it."""
-        named = path[-1:] == (error.name,)
-        table = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path[: -1 if named else None])
-        name = f"{table}{'.' if named else ': '}{error.name}".lstrip(".: ")
-        file = f"{self.file}: " if self.file else ""
-        return InputError(f"{file}{name}", error.expected, error.got, error.remedy)
-
-    def check(self, kind: Kind, what: str, path: KeyPath = ()) -> None:
-        """Raise InputError for the first value of a wrong kind, unknown key or missing key."""
-        value = self.paths[path]
-        # For Python true and false are whole numbers.
-        if not isinstance(value, kind.types) or (isinstance(value, bool) and kind not in (SWITCH, ANY)):
-            got = f'"{value}"' if isinstance(value, str) else str(value)
-            raise self._at(path, InputError(what, kind.words, got, f"write it as {kind.words}"))
-        if isinstance(value, list) and kind.elements:
-            for k in range(len(value)):
-                self.check(kind.elements, what, (*path, k))
-        elif isinstance(value, dict):
-            for key in value:
-                if kind.keys is not None:
-                    with self.locate((*path, key)):
-                        require_known(key, tuple(kind.keys), what=f"key of {what}")
-                self.check(kind.keys[key] if kind.keys else kind.elements or ANY, key, (*path, key))
-            for key in kind.required:
-                if key not in value:
-                    remedy = f'add a line or a table "{key}" to the {what.split()[-1]}'
-                    raise self._at(path, InputError(key, "given", "nothing", remedy))
+            raise InputError(f"{path}{key}: {error.name}", error.expected, error.got, error.remedy) from error
+        check_kind(value, keys[key], f"{path}{key}")
+    for key in required:
+        if key not in table:
+            name = f"{path[:-1]}: {key}" if path.endswith(".") else f"{path}{key}"
+            raise InputError(name, "given", "nothing", f'add a line or a table "{key}" to the {what.split()[-1]}')
 
 
-def _paths(content: Any, path: KeyPath = ()) -> Iterator[tuple[KeyPath, Any]]:
-    """Yield path and value of what TOML holds: all of it, then each key, table and list element."""
-    yield path, content
-    pairs = content.items() if isinstance(content, dict) else enumerate(content) if isinstance(content, list) else ()
-    for key, value in pairs:
-        yield from _paths(value, (*path, key))
+def check_kind(value: Any, kind: str, path: str) -> None:
+    """Raise InputError if a value, or an element of its list, is of another kind."""
+    # For Python true and false are whole numbers.
+    if not isinstance(value, TYPES[kind]) or (isinstance(value, bool) and kind not in (SWITCH, ANY)):
+        raise InputError(path, kind, f'"{value}"' if isinstance(value, str) else str(value), f"write it as {kind}")
+    if element := {NAMES: TEXT, TABLES: TABLE}.get(kind):
+        for k, one in enumerate(value):
+            check_kind(one, element, f"{path}[{k}]")
+
+
+@contextmanager
+def located(content: Toml, path: str = "") -> Iterator[None]:
+    """Put the path of the key that an InputError from within is about in front of it: `axes.r.steps must be ...`.
+
+    The key has the name and value of the error, its name, or a key or a value that it names.
+    """
+    try:
+        yield
+    except InputError as error:
+        name, got = error.name, format_value(error.got)
+
+        def agreement(place: tuple[str, Any, Any]) -> tuple[bool, ...]:
+            _, key, value = place
+            named, same = key == name, format_value(value) == got
+            return named and same, named, key == got, same
+
+        best = max(_places(content, path), key=agreement)
+        if not any(agreement(best)):
+            raise
+        where = best[0] if best[1] == name else f"{best[0]}: {name}"
+        raise InputError(where, error.expected, error.got, error.remedy) from error
+
+
+def _places(content: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Yield path, key and value of each key and list element in a table or list."""
+    listed = isinstance(content, list)
+    for key, value in enumerate(content) if listed else content.items():
+        place = f"{path}[{key}]" if listed else f"{path}{key}"
+        yield place, key, value
+        if isinstance(value, dict | list):
+            yield from _places(value, place if isinstance(value, list) else f"{place}.")

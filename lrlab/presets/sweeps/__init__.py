@@ -19,4 +19,4 @@ def names() -> list[str]:
 def load(name: str) -> Titled:
     """Return a sweep of the library; InputError for an unknown name."""
     require_known(name, tuple(names()), what="sweep")
-    return titled(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"), f"{name}.toml")
+    return titled(files(__name__).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
