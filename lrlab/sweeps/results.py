@@ -57,7 +57,13 @@ class SweepResults:
         InputError if trials have scores, but not the metric of the sweep's rule.
         """
         with self._lock:
-            self._make_room(max((number for _, number in finished), default=0) + 1)
+            before, numbers = self._columns["seed"].shape[1], 1 + max((number for _, number in finished), default=0)
+            if numbers > before:
+                # A sweep has the first trials of all cells before any other.
+                room = ((0, 0), (0, min(max(numbers, 2 * before), self.sweep.trials) - before))
+                self._columns = {
+                    name: np.pad(column, room, constant_values=math.nan) for name, column in self._columns.items()
+                }
             for (job, number), result in finished.items():
                 ending = zip(ENDING, (result.seed, STOPS.index(result.stop), *result[2:4]), strict=True)
                 for name, value in (*ending, *result.scores.items()):
@@ -70,12 +76,6 @@ class SweepResults:
         if rule and scores and rule.metric not in known:
             metrics = ", ".join(known)
             raise InputError("metric", f"one that these trials have ({metrics})", rule.metric, "name one of them")
-
-    @property
-    def trials(self) -> Array:
-        """Numbers of finished trials of each job."""
-        counts: Array = (~np.isnan(self._columns["seed"])).sum(axis=1)
-        return counts
 
     def matrix(self, name: str) -> Array:
         """Return a score (or "iterations", "seconds") of all trials (jobs, numbers); nan if a trial is not finished.
@@ -128,10 +128,9 @@ class SweepResults:
         import pandas as pd
 
         with self._lock:
-            values, trials = self.matrix(metric), self.trials
-            known = np.where(trials > 0, 1.0, math.nan)
-            successes = known * self.succeeded().sum(axis=1)
-        low, high = (known * end for end in statistics.wilson_bounds(successes, trials))
+            values, trials = self.matrix(metric), (~np.isnan(self._columns["seed"])).sum(axis=1)
+            successes = np.where(trials > 0, self.succeeded().sum(axis=1), math.nan)
+        low, high = (np.where(trials > 0, end, math.nan) for end in statistics.wilson_bounds(successes, trials))
         columns: dict[str, Any] = {"trials": trials, "successes": successes}
         columns |= {"success_rate": successes / np.maximum(trials, 1), "low": low, "high": high}
         columns |= statistics.describe(np.where(np.isfinite(values), values, math.nan))
@@ -173,13 +172,3 @@ class SweepResults:
                 elif sentence := self.failures.get(trial):
                     about = {"solver": solver, "trial": number, "seed": trial_spec(job.spec, number).seed}
                     yield {**axes, **about, "stop": "FAILED", "refused": sentence}
-
-    def _make_room(self, numbers: int) -> None:
-        """Lengthen the columns for so many trials; a sweep has the first trials of all cells before any other."""
-        before = self._columns["seed"].shape[1]
-        if numbers > before:
-            more = min(max(numbers, 2 * before), self.sweep.trials) - before
-            self._columns = {
-                name: np.pad(column, ((0, 0), (0, more)), constant_values=math.nan)
-                for name, column in self._columns.items()
-            }
