@@ -12,7 +12,7 @@ Arrays are (columns, rows), with one entry per grid point. Functions import scip
 which sweeps that are not adaptive, and every start of the shell, would pay for nothing.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -44,20 +44,13 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
     A trial that is missing then has failed: it is not requested again.
     """
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
-
-    def shares() -> list[int]:
-        """Return how many trials each solver may have in total: an equal share of what is left, besides its own."""
-        used = [int(grid.requested.sum()) for grid in grids]
-        each, more = divmod(max(0, sweep.most - sum(used)), len(used))
-        return [own + each + (k < more) for k, own in enumerate(used)]
-
-    def requests(most: Sequence[int]) -> dict[Job, range]:
-        rounds = [grid.next_round(limit) for grid, limit in zip(grids, most, strict=True)]
-        return {job: numbers for requested in rounds for job, numbers in requested.items()}
-
-    first = shares()
-    # Trials that some solvers do not need go to solvers with an unknown contour.
-    while requested := requests(first) or requests(shares()):
+    while True:
+        # Trials that some solvers do not need go to solvers with an unknown contour.
+        each = max(0, sweep.most - sum(int(grid.requested.sum()) for grid in grids)) // len(grids)
+        rounds = [grid.next_round(int(grid.requested.sum()) + each) for grid in grids]
+        requested = {job: numbers for own in rounds for job, numbers in own.items()}
+        if not requested:
+            return
         yield requested
         for grid in grids:
             grid.count(results)
