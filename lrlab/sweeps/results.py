@@ -30,9 +30,10 @@ STOPS = ("", *Stop.__members__)
 class SweepResults:
     """The finished trials of a sweep's cells; a million of them take about 100 MB. Safe to use from many threads.
 
-    cells: all cells of the sweep. changes: grows whenever trials are added. failures: the sentences of trials that
-    failed. computed, reused: numbers of trials that were computed, and taken from the store, in the last run.
-    complete: whether that run reached its end. alive: whether a page's run computes more of them.
+    cells: all cells of the sweep. rows: the row of each job in `matrix`. changes: grows whenever trials are added.
+    failures: the sentences of trials that failed. computed, reused: numbers of trials that were computed, and taken
+    from the store, in the last run. complete: whether that run reached its end. alive: whether a page's run computes
+    more of them.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -43,8 +44,8 @@ class SweepResults:
         self.complete = self.alive = False
         self.failures: dict[Trial, str] = {}
         self._lock = threading.RLock()
-        self._rows = {job: row for row, job in enumerate(sweep.jobs)}
-        self._columns = {name: np.full((len(self._rows), 1), math.nan) for name in ENDING}
+        self.rows = {job: row for row, job in enumerate(sweep.jobs)}
+        self._columns = {name: np.full((len(self.rows), 1), math.nan) for name in ENDING}
 
     @property
     def done(self) -> int:
@@ -69,7 +70,7 @@ class SweepResults:
                 for name, value in (*ending, *result.scores.items()):
                     if name not in self._columns:
                         self._columns[name] = np.full_like(self._columns["seed"], math.nan)
-                    self._columns[name][self._rows[job], number] = value
+                    self._columns[name][self.rows[job], number] = value
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
         known = [*scores, *(name for name, score in self._quotients.items() if score in scores)]
@@ -93,7 +94,7 @@ class SweepResults:
     def results(self, job: Job) -> dict[int, TrialResult]:
         """Return the finished trials of a job by their numbers, with all scores that are numbers."""
         with self._lock:
-            columns = {name: column[self._rows[job]].tolist() for name, column in self._columns.items()}
+            columns = {name: column[self.rows[job]].tolist() for name, column in self._columns.items()}
         finished = dict[int, TrialResult]()
         for number, (seed, stop, iterations, seconds) in enumerate(zip(*map(columns.pop, ENDING), strict=True)):
             if seed == seed:
@@ -114,7 +115,7 @@ class SweepResults:
     def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array]:
         """Return the numbers of trials and of successes of each job, among its first `below` (jobs,) trials."""
         with self._lock:
-            rows, seeds = [self._rows[job] for job in jobs], self._columns["seed"]
+            rows, seeds = [self.rows[job] for job in jobs], self._columns["seed"]
             counted = ~np.isnan(seeds[rows]) & (np.arange(seeds.shape[1]) < below[:, None])
             return counted.sum(axis=1), (self.succeeded()[rows] & counted).sum(axis=1)
 
@@ -135,7 +136,7 @@ class SweepResults:
         columns |= {"success_rate": successes / np.maximum(trials, 1), "low": low, "high": high}
         columns |= statistics.describe(np.where(np.isfinite(values), values, math.nan))
         jobs = pd.DataFrame({**columns, "seed": self._first_seeds}).drop(columns="error")
-        table = jobs.reindex([self._rows[cell.job] if cell.job else -1 for cell in self.cells]).reset_index(drop=True)
+        table = jobs.reindex([self.rows[cell.job] if cell.job else -1 for cell in self.cells]).reset_index(drop=True)
         table[["trials", "seed"]] = table[["trials", "seed"]].fillna(0).astype("int64")
         points = {name: [cell.axes[name] for cell in self.cells] for name in self.sweep.grid}
         about = pd.DataFrame({**points, "solver": [cell.solver for cell in self.cells]})

@@ -138,42 +138,34 @@ def oracles(sweep: Sweep) -> dict[str, frozenset[str]]:
 
 def winners_of(results: SweepResults, without: Collection[str] = ()) -> Winners:
     """Return who wins at each grid point of a sweep; without: oracle information that excludes a solver."""
-    sweep, trials, points = results.sweep, _trials(results), _points(results.sweep)
+    sweep, trials, outcomes, lacking = results.sweep, _trials(results), list[Outcome](), 0
     titles = {name: sweep.titles[name] for name, known in oracles(sweep).items() if not known & {*without}}
+    points = _points(results)
     excluded = frozenset(point for point, rows in points.items() if rows and not rows.keys() & titles)
-    outcomes, lacking = list[Outcome](), 0
     for point, rows in points.items():
-        compared = {name: titles[name] for name in rows if name in titles}
-        errors, succeeded, seconds = (values[[rows[name] for name in compared]] for values in trials)
-        measured = (~np.isnan(seconds)).any(axis=1)
+        names = [name for name in rows if name in titles]
+        errors, succeeded, seconds = (values[[rows[name] for name in names]] for values in trials)
+        tried = (~np.isnan(seconds)).sum(axis=1)
         # A solver that waits for its first trial may win, and nobody wins before the others have one.
-        if not measured.any() or (not measured.all() and (results.alive or measured.sum() == 1)):
+        if not tried.any() or (not tried.all() and (results.alive or (tried > 0).sum() == 1)):
             continue
-        lacking += not measured.all()
-        outcomes.append(_outcome(point, compared, errors, succeeded, seconds, len(looks(sweep.trials))))
+        lacking += not tried.all()
+        left, solved, by_time = compare(errors, succeeded, seconds, len(looks(sweep.trials)))
+        times, medians = np.nansum(seconds, axis=1) / np.maximum(tried, 1), quartiles(errors)[:, 1]
+        words = dict[str, str]()
+        for k in np.argsort(medians):
+            error = "no estimate" if np.isnan(medians[k]) else f"{medians[k]:.2g}"
+            counts = f"{error}, {times[k]:.2g} s, {succeeded[k].sum()} of {tried[k]}" if tried[k] else "no trial"
+            # Without the parentheses of the title.
+            words[names[k]] = f"{titles[names[k]].partition(' (')[0]}: {counts}"
+        best = tuple(names[k] for k in np.argsort(times) if left[k] and solved)
+        outcomes.append(Outcome(point, best, by_time, int(tried.max()), words))
     sentences = [
         _sentence(sweep, titles, outcomes),
         f"At {lacking} of {len(outcomes)} points a solver has no trial." if lacking else "",
         f"At {len(excluded)} of {len(points)} points no solver is compared." if excluded else "",
     ]
     return Winners(outcomes, " ".join(filter(None, sentences)), excluded)
-
-
-def _outcome(
-    point: tuple[float, ...], titles: Mapping[str, str], errors: Array, succeeded: Mask, seconds: Array, looks: int
-) -> Outcome:
-    """Return the outcome of the trials (solvers, trials) of solvers with these titles at a grid point."""
-    names, (left, solved, by_time) = [*titles], compare(errors, succeeded, seconds, looks)
-    trials, successes = (~np.isnan(seconds)).sum(axis=1), succeeded.sum(axis=1)
-    times, medians = np.nansum(seconds, axis=1) / np.maximum(trials, 1), quartiles(errors)[:, 1]
-    best = tuple(names[k] for k in np.argsort(times) if left[k] and solved)
-    words = dict[str, str]()
-    for k in np.argsort(medians):
-        error = "no estimate" if np.isnan(medians[k]) else f"{medians[k]:.2g}"
-        counts = f"{error}, {times[k]:.2g} s, {successes[k]} of {trials[k]}" if trials[k] else "no trial"
-        # Without the parentheses of the title.
-        words[names[k]] = f"{titles[names[k]].partition(' (')[0]}: {counts}"
-    return Outcome(point, best, by_time, int(trials.max()), words)
 
 
 def _trials(results: SweepResults) -> tuple[Any, ...]:
@@ -198,11 +190,10 @@ def _trials(results: SweepResults) -> tuple[Any, ...]:
         # A store keeps no failure: a missing trial failed if its job has a trial of a later round.
         round_of = np.searchsorted(looks(sweep.trials), np.arange(width), side="right")
         failed = round_of < np.where(tried, round_of, -1).max(axis=1, keepdims=True)
-    row_of = {job: row for row, job in enumerate(sweep.jobs)}
     for job, number in list(results.failures):
         # Nobody has finished a trial with a larger number.
         if number < width:
-            failed[row_of[job], number] = True
+            failed[results.rows[job], number] = True
     medians = quartiles(seconds)[:, 1:2]
     limits = np.array([[job.limits.max_seconds] for job in sweep.jobs])
     usual = np.where(np.isnan(medians), limits, medians)
@@ -214,13 +205,13 @@ def looks(trials: int) -> list[int]:
     return sorted({min(look, trials) for look in (*LOOKS, trials)})
 
 
-def _points(sweep: Sweep) -> dict[tuple[float, ...], dict[str, int]]:
+def _points(results: SweepResults) -> dict[tuple[float, ...], dict[str, int]]:
     """Return the index of the job of each solver that is not refused, at each grid point."""
-    row_of, points = {job: row for row, job in enumerate(sweep.jobs)}, dict[tuple[float, ...], dict[str, int]]()
-    for cell in sweep.cells:
+    points = dict[tuple[float, ...], dict[str, int]]()
+    for cell in results.cells:
         rows = points.setdefault(tuple(cell.axes.values()), {})
         if cell.job:
-            rows[cell.solver] = row_of[cell.job]
+            rows[cell.solver] = results.rows[cell.job]
     return points
 
 
@@ -264,7 +255,7 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[dict[Job, range]]:
             return
         yield {sweep.jobs[row]: range(done, look) for row in running}
         trials, done, held = _trials(results), look, set[int]()
-        for rows in _points(sweep).values():
+        for rows in _points(results).values():
             # Different information may admit the same solvers.
             for group in {tuple(row for name, row in rows.items() if known[name] <= told) for told in allowed} - {()}:
                 errors, succeeded, seconds = (values[[*group]] for values in trials)
