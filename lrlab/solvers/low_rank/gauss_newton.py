@@ -121,6 +121,6 @@ def gauss_newton_steps(
         if patience and slow >= patience:
             return None
         if late >= PATIENCE and not patience:
-            return (yield from descent(A, b, at, True, whole))
+            return (yield from descent(A, b, at, whole))
     yield Iterate(at.W, at.objective, 0.0)
     return Stop.CONVERGED

@@ -21,9 +21,6 @@ Start = Annotated[
         added=True,
     ),
 ]
-Directions = Annotated[
-    str, choice("conjugate", "gradient", help="Polak-Ribiere combinations of projected or scaled gradients, or these")
-]
 
 
 def spectral_start(A: Operator, b: Array, rank: int, rng: Generator) -> LowRank:

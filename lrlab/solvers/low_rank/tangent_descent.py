@@ -11,14 +11,12 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved, unresolvable
 from lrlab.solver_entry import Iterate, Iterates, Stop, solver
-from lrlab.solvers.low_rank.starts import Directions, Start, started
+from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import Line, WholeSteps, gradient, inner, line, moved, newton_step, transported
 
 
 @solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
-def tangent_descent(
-    problem: LowRankData, *, directions: Directions = "conjugate", start: Start = "moment", rng: np.random.Generator
-) -> Iterates:
+def tangent_descent(problem: LowRankData, *, start: Start = "moment", rng: np.random.Generator) -> Iterates:
     r"""Tangent descent.
 
     Conjugate gradients on the manifold of rank k with exact steps: cheap, whatever the condition number.
@@ -43,12 +41,10 @@ def tangent_descent(
     """
     A, b = problem.operator, problem.b
     at = point(A, started(A, b, problem.rank, rng, start), b)
-    return (yield from descent(A, b, at, directions == "conjugate", WholeSteps(A, b, rng)))
+    return (yield from descent(A, b, at, WholeSteps(A, b, rng)))
 
 
-def descent(
-    A: Operator, b: Array, at: EvaluatedMatrix, conjugately: bool, whole: WholeSteps
-) -> Generator[Iterate, None, Stop]:
+def descent(A: Operator, b: Array, at: EvaluatedMatrix, whole: WholeSteps) -> Generator[Iterate, None, Stop]:
     """Yield the iterates of the descent from a point; return why they end.
 
     The residual of each is the cosine between A(W) - b and the image of the next direction.
@@ -57,7 +53,7 @@ def descent(
     for number in count(1):
         slope = gradient(A, at)
         steepest = newton_step(A, at.W, slope)
-        direction = conjugate(*last, at.W, slope, steepest) if last and conjugately else steepest
+        direction = conjugate(*last, at.W, slope, steepest) if last else steepest
         along = line(A, at, direction)
         cosine = alignment(at.d, along.image, b)
         yield Iterate(at.W, at.objective, cosine)
