@@ -12,7 +12,7 @@ from lrlab.operators.krylov import leading, random_block
 from lrlab.operators.least_squares import least_squares
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import point
-from lrlab.solver_entry import Generator, Iterate, Iterates, choice, number, solver
+from lrlab.solver_entry import Generator, Iterates, choice, number, solver
 from lrlab.solvers.network.debiased import iterate
 
 
@@ -22,10 +22,7 @@ def geco(
     *,
     replacement: Annotated[
         str,
-        choice(
-            *("rotation", "gradient", "none"),
-            help="direction added at full rank: best rotation of the units, the gradient's, or none",
-        ),
+        choice("rotation", "gradient", help="direction added at full rank: best rotation of the units, or gradient's"),
     ] = "rotation",
     blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its initialization")] = 3,
     rng: Generator,
@@ -44,13 +41,11 @@ def geco(
     replacement with r units, u is added, C refitted, the weakest of the r + 1 eigenpairs dropped, C refitted.
                 `gradient`: u as above. `rotation`: u <- leading left singular vector of (I - U U^T) G U
     converges   `rotation`: to a zero of the tangent part of G, one direction per iteration. `gradient`: without noise
-                and with many samples; otherwise the leading eigenvector soon belongs to the noise. `none`: ends with r
-                units, each known only as well as the others let it
+                and with many samples; otherwise the leading eigenvector soon belongs to the noise
     cost        `blocks` + 1 products G V of two passes over X (m, p) each, and the refit; never a p x p matrix
 
     G is the gradient without its bias, as tr(L - L_true) I would choose between eigenvectors. Yields L of 1, 2, ..., r
-    units, then the replacements: residual = ||L_next - L||_F / ||L||_F, 0 if A(L) - b is rounding error; none at the
-    end of `none`.
+    units, then the replacements: residual = ||L_next - L||_F / ||L||_F, 0 if A(L) - b is rounding error.
 
     Reference: Shalev-Shwartz, Gonen, Shamir (2011), "Large-scale convex minimization with a low-rank constraint",
     Algorithm 1 and its replacement steps; for networks Livni, Shalev-Shwartz, Shamir (2014).
@@ -59,9 +54,6 @@ def geco(
     at = point(A, lowrank.zero(A.shape, 0, A.dtype), b)
     while True:
         U, units = at.W.U, len(at.W.s)
-        if units == r and replacement == "none":
-            yield Iterate(at.W, at.objective, note=f"{r} units, the last.")
-            return
         G = A.moment(at.d)
         if units == r and replacement == "rotation":
             GU = G.times(U, at.P)
