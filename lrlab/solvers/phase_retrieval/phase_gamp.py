@@ -3,13 +3,13 @@
 import math
 from itertools import islice
 from types import SimpleNamespace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from lrlab.arrays import Vector
 from lrlab.models.protocols import PhaseData
-from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop, choice
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
 from lrlab.solvers.methods.message_passing import State, iterations, spectral_state, square, stands_still
 from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
@@ -40,20 +40,11 @@ def predict_iterations(spec: Any, options: Options, iterations: int) -> list[flo
     following = evolution(channel_of(spec), spec.m / spec.p, start=start)
     expected = [start, *islice(following, iterations - 1)]
     ends = [k for k, q in enumerate(expected) if 1.0 - q < RECOVERED]
-    refined = ends and options["refine"] == "gauss-newton" and channel_of(spec).sharp
-    return expected[: ends[0] + 1] if refined else expected
+    return expected[: ends[0] + 1] if ends and channel_of(spec).sharp else expected
 
 
 @phase_solver(name="gamp", oracle="noise", predict=predict, attains=True, predict_iterations=predict_iterations)
-def gamp(
-    problem: PhaseData,
-    *,
-    start: Start = "optimal",
-    refine: Annotated[
-        str, choice("gauss-newton", "none", help="how a run on exact data ends, once 99.9% are recovered")
-    ] = "gauss-newton",
-    rng: Generator,
-) -> Iterates:
+def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Iterates:
     r"""Approximate message passing (GAMP).
 
     The posterior mean; knows the noise, and recovers from the fewest measurements of all known polynomial-time methods.
@@ -78,8 +69,8 @@ def gamp(
 
     Yields endlessly z, scaled to the posterior mean of ||x||^2; residual the larger of ||z_next - z|| and |V_next - V|,
     relative to ||x||. On exact data || |A z| - y || / ||y|| is part of the residual, so that nothing converges that
-    does not fit; a fixed point that does not is STALLED. With noise a fixed point is SETTLED. V falls by p/m (2p/m) per
-    iteration at the end, which Gauss-Newton steps cut short. Memory O(m).
+    does not fit; a fixed point that does not is STALLED. With noise a fixed point is SETTLED. Once 99.9% of exact data
+    are recovered, Gauss-Newton takes over, since V would fall by p/m (2p/m) per iteration only. Memory O(m).
 
     References: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1 with scalar variances; Maillard, Loureiro, Krzakala, Zdeborova (2020), "Phase retrieval in high
@@ -105,7 +96,7 @@ def gamp(
             note = f"The method's estimate of the overlap {1.0 - at.V:.4g}{steps}."
             # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
             yield Iterate(length * at.b, residual=max(at.change, misfit), note=note, optimal=channel.sharp)
-            if channel.sharp and refine == "gauss-newton" and at.V < RECOVERED:
+            if channel.sharp and at.V < RECOVERED:
                 return (yield from refined(problem, length * at.b))
             if channel.sharp and stalls(at.change, misfit):
                 return Stop.STALLED
