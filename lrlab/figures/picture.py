@@ -89,20 +89,6 @@ def matrices(truth: LowRank, runs: Sequence[Recovery], *, height: int = 430) -> 
     return figure.update_layout(coloraxis=look)
 
 
-def differences(truth: LowRank, runs: Sequence[Recovery], *, height: int = 260) -> Figure:
-    """Return a heat map of estimate minus ground truth per run, each on its own scale, which its title names."""
-    true = part(truth)
-    maps = [part(run.estimate) - true if run.estimate else np.full(true.shape, np.nan) for run in runs]
-    reaches = [float(np.abs(z).max()) for z in maps]
-    titles = []
-    for run, reach in zip(runs, reaches, strict=True):
-        # What rounding leaves of an exact recovery.
-        words = f"at rounding: {reach:.0e}" if reach < 1e-12 * np.abs(true).max() else f"up to {reach:.1g}"
-        titles.append(f"{short(run, 13)}<br>{words if run.estimate else 'waiting'}")
-    shown = [heat(z, "signed", name=run.title) for z, run in zip(maps, runs, strict=True)]
-    return tiles(shown, titles, min(4, len(maps)), height=height)
-
-
 def part(W: LowRank) -> Array:
     """Return the drawn rows and columns of a matrix."""
     rows, columns = (np.linspace(0, n - 1, min(n, SIDE)).round().astype(int) for n in W.shape)
@@ -134,15 +120,10 @@ def gray(estimate: Array, truth: Array) -> Any:
 
 
 def caption(run: Recovery) -> str:
-    """Return the title of a picture: the solver, and its error if it is known."""
+    """Return the title of a picture: the solver without its abbreviation, and its error if it is known."""
     last = run.rows[-1] if run.rows else {}
     words = f"error {last['error']:.3g}" if "error" in last else "" if last else "waiting"
-    return f"{short(run, 24)}<br>{words}"
-
-
-def short(run: Recovery, width: int) -> str:
-    """Return the name of a solver without its abbreviation, in lines of at most so many characters."""
-    return "<br>".join(textwrap.wrap(run.title.partition(" (")[0], width))
+    return "<br>".join([*textwrap.wrap(run.title.partition(" (")[0], 24), words])
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:

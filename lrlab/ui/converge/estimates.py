@@ -62,13 +62,11 @@ def kind(
 
 
 def figures(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], height: int, most: int) -> dict[str, Figure]:
-    """Return the live parts, see `kind`: estimates, and for matrices singular values and differences."""
+    """Return the live parts, see `kind`: estimates, and for matrices singular values."""
     own = kind(spec, truth, drawn, height=height, most=most)
     parts = {own.part: own.figure()}
     if isinstance(truth, LowRank) or (truth is None and own.part == "converge.picture"):
         parts["converge.values"] = recovery.singular_values(truth, drawn)
-    if isinstance(truth, LowRank):
-        parts["converge.differences"] = picture.differences(truth, drawn)
     return parts
 
 
@@ -98,17 +96,7 @@ def vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
 
 
 def show_values(parts: Parts, known: bool) -> None:
-    """Draw the singular values of matrices, and their differences from the ground truth if it is known."""
-    if "converge.values" not in parts:
-        return
-    left, right = st.columns(2, gap="medium")
-    with left:
+    """Draw the singular values of matrices; known: whether the ground truth is."""
+    if "converge.values" in parts:
         plot.show(parts["converge.values"], key="converge.values", label="singular values")
         st.caption(f"{'Gray: the ground truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
-    if "converge.differences" not in parts:
-        return
-    with right:
-        plot.show(parts["converge.differences"], key="converge.differences", label="differences from the ground truth")
-        st.caption(
-            "Estimate minus ground truth, each on its own scale: red above, blue below. A title has the largest entry."
-        )
