@@ -110,13 +110,12 @@ class Goal:
 class Panel(NamedTuple):
     """A heat map of values (rows, columns); missing values are nan.
 
-    scale: "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, or "sizes" from 0. place: position in the figure.
+    scale: "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, or "sizes" from 0.
     """
 
     title: str
     values: Array
     scale: Literal["signed", "bits", "labels", "sizes"] = "signed"
-    place: Literal["main", "left", "top"] = "main"
 
 
 class Measured(NamedTuple):

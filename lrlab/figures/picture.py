@@ -127,24 +127,7 @@ def caption(run: Recovery) -> str:
 
 
 def measured(panels: Sequence[Panel], height: int) -> Figure:
-    """Return panels in one column; vectors stand to the left of the first matrix and above it."""
-    main = [panel for panel in panels if panel.place == "main"]
-    titles, shown = [panel.title for panel in main], [panel.values for panel in main]
-    vectors = {panel.place: panel for panel in panels if panel.place != "main"}
-    if vectors:
-        shown[0] = framed(shown[0], vectors["left"].values, vectors["top"].values)
-        titles[0] += f"<br>beside: {vectors['left'].title}, above: {vectors['top'].title}"
-    maps = [heat(values, panel.scale) for panel, values in zip(main, shown, strict=True)]
-    return tiles(maps, titles, 1, height=height).update_layout(plot_bgcolor=theme.faint(theme.INK, 0.08))
-
-
-def framed(matrix: Array, left: Array, top: Array) -> Array:
-    """Return a matrix with one vector to its left and one above it, as thick lines, each scaled to at most 1."""
-    matrix, left, top = (values / (np.abs(values).max() or 1.0) for values in (matrix, left, top))
-    high, wide = matrix.shape
-    thick = max(2, max(high, wide) // 14)
-    whole = np.full((high + 2 * thick, wide + 2 * thick), np.nan)
-    whole[2 * thick :, 2 * thick :] = matrix
-    whole[2 * thick :, :thick] = left
-    whole[:thick, 2 * thick :] = top
-    return whole
+    """Return panels in one column."""
+    maps = [heat(panel.values, panel.scale) for panel in panels]
+    drawn = tiles(maps, [panel.title for panel in panels], 1, height=height)
+    return drawn.update_layout(plot_bgcolor=theme.faint(theme.INK, 0.08))

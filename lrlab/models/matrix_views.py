@@ -41,17 +41,14 @@ def _products(problem: Any, side: int = 48) -> list[Panel]:
     """Return the first measurement and the ground truth, at most `side` rows and columns of each."""
     operator, W, b = problem.operator, problem.truth, float(problem.b[0])
     rows, columns = (np.linspace(0, size - 1, min(size, side)).round().astype(int) for size in W.shape)
-    symmetric = operator.symmetric
-    name = "L" if symmetric else "W"
-    truth = W.left[rows] @ W.V[columns].T
     if isinstance(operator, Dense):
-        return [Panel(f"A₁, and ⟨A₁, W⟩ = {b:.3g}", operator.A[0][np.ix_(rows, columns)]), Panel("W", truth)]
-    result = f"x₁ᵀ {name} {'x' if symmetric else 'y'}₁ = {b:.3g}".replace("-", "−")
-    return [
-        Panel("x₁", operator.X[0][rows, None], place="left"),
-        Panel("x₁" if symmetric else "y₁", operator.Y[0][None, columns], place="top"),
-        Panel(result, truth),
-    ]
+        measurement, name = operator.A[0][np.ix_(rows, columns)], "A₁"
+    else:
+        measurement = np.outer(operator.X[0][rows], operator.Y[0][columns])
+        name = "x₁x₁ᵀ" if operator.symmetric else "x₁y₁ᵀ"
+    unknown = "L" if operator.symmetric else "W"
+    words = f"{name}, and ⟨{name}, {unknown}⟩ = {b:.3g}".replace("-", "−")
+    return [Panel(words, measurement), Panel(unknown, W.left[rows] @ W.V[columns].T)]
 
 
 def corner(operator: Entries, values: Array, name: str, scale: Any = "signed", side: int = 80) -> Panel:

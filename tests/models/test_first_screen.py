@@ -55,10 +55,11 @@ def test_what_is_shown_is_what_solvers_get():
         if row < len(panel.values):
             assert panel.values[row, column] == value
     sensing = catalog.spec("rank-one-sensing", m=300, d1=9, d2=8, rank=2, noise=0.1, seed=5)
-    left, top, _ = catalog.family(sensing.model).measured(sensing).panels
-    operator = sensing.build().operator
-    np.testing.assert_array_equal(left.values.ravel(), operator.X[0])
-    np.testing.assert_array_equal(top.values.ravel(), operator.Y[0])
+    measurement, truth = catalog.family(sensing.model).measured(sensing).panels
+    operator, shown = sensing.build().operator, sensing.replace(m=1).build()
+    np.testing.assert_array_equal(measurement.values, np.outer(operator.X[0], operator.Y[0]))
+    assert measurement.title == f"x₁y₁ᵀ, and ⟨x₁y₁ᵀ, W⟩ = {shown.b[0]:.3g}".replace("-", "−")
+    np.testing.assert_allclose(truth.values, shown.truth.dense())
 
 
 @pytest.mark.slow
