@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,19 +28,6 @@ STEPS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
 """Ends of held axes, times a power of ten."""
 
 
-class Level(NamedTuple):
-    """A level that theory predicts, with the ends of the band that holds 80% of the simulations, or nan.
-
-    kind: the prefix of its number. run: the run that it belongs to; None for levels of all methods.
-    """
-
-    kind: str
-    run: Recovery | None
-    value: float
-    low: float = math.nan
-    high: float = math.nan
-
-
 def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "predicted") -> float | None:
     """Return the prediction of a measure, or None; the error follows from the overlap of unit vectors."""
     if f"{prefix}_{measure}" in predictions:
@@ -49,21 +36,6 @@ def prediction(predictions: Mapping[str, float], measure: str, prefix: str = "pr
     if measure in ("error", "start_error") and overlap in predictions:
         return float(errors_of(predictions[overlap]))
     return None
-
-
-def levels(runs: Sequence[Recovery], measure: str) -> list[Level]:
-    """Return all levels of theory: of each run its end, its asymptotic limit and its start, then of all methods."""
-    wanted: list[tuple[str, Recovery | None, str]]
-    wanted = [(kind, run, measure) for run in runs for kind in ("predicted", "limit")]
-    wanted += [("predicted", run, f"start_{measure}") for run in runs]
-    wanted += [(kind, None, measure) for kind in (*BOUNDS, *LIMITS) if runs]
-    known = []
-    for kind, run, name in wanted:
-        numbers = (run or runs[0]).predictions
-        if (value := prediction(numbers, name, kind)) is not None:
-            ends = [numbers.get(f"{kind}_{name}_{end}", math.nan) for end in ("low", "high")]
-            known.append(Level(kind if name == measure else "start", run, value, *ends))
-    return known
 
 
 def curves(
@@ -93,17 +65,16 @@ def curves(
     for run, few in zip(runs, points, strict=True):
         _add_curve(figure, run, few, last)
     first = min((few[0][time] for few in rows if few), default=0.0 if time == "seconds" else 1.0)
-    theory = [level for level in levels(runs, measure) if level.value > 0 or not log_y]
-    _add_theory(figure, theory, (first, max(last, 2.0 * first)), log_y)
+    theory = _add_theory(figure, runs, measure, (first, max(last, 2.0 * first)), log_y)
     for run in runs if measure in ("error", "overlap") and time == "iteration" else ():
         if run.expected:
             y = run.expected if measure == "overlap" else errors_of(np.asarray(run.expected))
             hover = f"theory of {run.title} after %{{x}} iterations: %{{y:.4g}}"
             look: dict[str, Any] = {"legendgroup": "theory", "showlegend": False, "hover": hover}
             theme.dashed(figure, np.arange(1, 1 + len(run.expected)), y, run.color, **look)
-    if any(level.kind == "predicted" for level in theory):
+    if any(kind == "predicted" for kind, _ in theory):
         theme.dashed(figure, [None], [None], name="finite-size theory, 80% of trials", legendgroup="theory")
-    if any(level.kind in ("limit", *LIMITS) for level in theory):
+    if any(kind in ("limit", *LIMITS) for kind, _ in theory):
         theme.asymptote(figure, [None], [None], name="asymptotic limits", legend=True)
     figure.update_xaxes(type="log" if log_x else "linear")
     figure.update_yaxes(type="log" if log_y else "linear")
@@ -111,8 +82,8 @@ def curves(
         values = [0.01, math.sqrt(2.0) if measure == "error" else 1.0]
         hold, first, last = True, 1.0, EMPTY
     if hold:
-        levels_shown = [level.value for level in theory if level.kind != "start"]
-        figure.update_xaxes(range=held([first, last], log_x)).update_yaxes(range=held([*values, *levels_shown], log_y))
+        levels = [value for kind, value in theory if kind != "start"]
+        figure.update_xaxes(range=held([first, last], log_x)).update_yaxes(range=held([*values, *levels], log_y))
     revision = f"{measure} {time} {log_x} {log_y}"
     return theme.style(figure, TIMES[time], measures[measure].title, height=height, revision=revision)
 
@@ -163,13 +134,25 @@ def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, floa
         theme.line(figure, [x[0], last], [y[0], y[0]], run.color, width=1, opacity=0.45, legendgroup=run.title)
 
 
-def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, float], log_y: bool) -> None:
-    """Add levels: dashed or dotted with their band at this n and p, thin and dotted for asymptotic limits."""
-    for kind, run, value, low, high in theory:
-        color, title = (run.color, run.title) if run else (theme.INK, "")
-        level = [value, value]
+def _add_theory(
+    figure: Figure, runs: Sequence[Recovery], measure: str, extent: tuple[float, float], log_y: bool
+) -> list[tuple[str, float]]:
+    """Add the levels of theory of each run, then of all methods; return their kinds and values.
+
+    Dashed or dotted, with the band of 80% of the simulations, at this n and p; thin and dotted for asymptotic limits.
+    """
+    wanted = [(kind, run) for run in runs for kind in ("predicted", "limit", "start")]
+    added = list[tuple[str, float]]()
+    for kind, run in wanted + [(kind, run) for run in runs[:1] for kind in (*BOUNDS, *LIMITS)]:
+        name, prefix = (f"start_{measure}", "predicted") if kind == "start" else (measure, kind)
+        value = prediction(run.predictions, name, prefix)
+        if value is None or (log_y and value <= 0):
+            continue
+        added.append((kind, value))
+        level, color, title = [value, value], run.color, run.title
+        low, high = (run.predictions.get(f"{prefix}_{name}_{end}", math.nan) for end in ("low", "high"))
         if math.isfinite(low + high) and (low > 0 or not log_y):
-            theme.band(figure, extent, [low, low], [high, high], color)
+            theme.band(figure, extent, [low, low], [high, high], theme.INK if kind in BOUNDS else color)
         if kind == "predicted":
             look: dict[str, Any] = {"name": f"theory: {title}", "legendgroup": "theory", "showlegend": False}
             hover = f"theory of {title} at this n and p: mean %{{y:.4g}}"
@@ -184,10 +167,12 @@ def _add_theory(figure: Figure, theory: Sequence[Level], extent: tuple[float, fl
                 marker={"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}},
                 hovertemplate=f"asymptotic theory of the initialization: %{{y:.4g}}<extra>{title}</extra>",
             )
+        elif kind == "limit":
+            theme.asymptote(figure, extent, level, color, f"asymptotic limit of {title}", legend=False)
         elif kind in BOUNDS:
             words = BOUNDS[kind]
             hover = f"{words}, finite-size prediction: %{{y:.4g}}"
             theme.line(figure, extent, level, name=words, hover=hover, dash="dot", width=2.5)
         else:
-            words = LIMITS.get(kind, f"asymptotic limit of {title}")
-            theme.asymptote(figure, extent, level, color, words, legend=False)
+            theme.asymptote(figure, extent, level, name=LIMITS[kind], legend=False)
+    return added
