@@ -7,7 +7,6 @@ A `Figure` has the few methods of plotly's own that are used here, with the same
 import base64
 import json
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,10 +100,10 @@ class Figure:
         read: dict[str, Any] = json.loads(self.to_json())
         return read
 
-    def to_json(self, *, template: bool = True, single: bool = False) -> str:
-        """Return the figure as plotly.js reads it, with or without its template; single: see `encoded`."""
+    def to_json(self, *, template: bool = True) -> str:
+        """Return the figure as plotly.js reads it, with or without its template."""
         layout = {name: value for name, value in self.layout.items() if template or name != "template"}
-        return encoded({"data": self.data, "layout": layout}, single=single)
+        return encoded({"data": self.data, "layout": layout})
 
     def plotly(self) -> Any:
         """Return plotly's own figure; ValueError if plotly does not know a value."""
@@ -141,20 +140,18 @@ def grid(rows: int, columns: int, titles: Sequence[str], across: float, down: fl
     return figure
 
 
-def encoded(value: Any, *, single: bool = False) -> str:
-    """Return a part of a figure as JSON; single: with arrays in single precision if nobody sees the difference."""
-    text = json.dumps(value, default=partial(_plain, single=single))
+def encoded(value: Any) -> str:
+    """Return a part of a figure as JSON."""
+    text = json.dumps(value, default=_plain)
     if "NaN" not in text and "Infinity" not in text:
         return text
     # JSON has no such numbers.
     return json.dumps(json.loads(text, parse_constant=lambda name: None))
 
 
-def _plain(value: Any, single: bool) -> Any:
+def _plain(value: Any) -> Any:
     """Return numbers of numpy as Python's, arrays of numbers as bytes, and other arrays as lists."""
     array = np.asarray(value)
-    if single and array.dtype == np.float64:
-        array = _single(array)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and (largest := abs(array).max()) < 2**31:
         array = array.astype(np.int16 if largest < 2**15 else np.int32)
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
@@ -163,15 +160,6 @@ def _plain(value: Any, single: bool) -> Any:
     data = base64.b64encode(np.ascontiguousarray(array).data if array.size else b"").decode("ascii")
     shape = {"shape": ", ".join(map(str, array.shape))} if array.ndim > 1 else {}
     return {"dtype": kind, "bdata": data, **shape}
-
-
-def _single(array: Any) -> Any:
-    # On a linear axis less than a ten-thousandth of its length is lost, on a logarithmic one nothing.
-    finite = array[np.isfinite(array)]
-    sizes = abs(finite[finite != 0])
-    if not sizes.size or sizes.min() < 1e-37 or sizes.max() > min(1e3 * np.ptp(finite), 1e38):
-        return array
-    return array.astype(np.float32)
 
 
 def _suffix(subplot: int) -> str:

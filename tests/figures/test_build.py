@@ -78,22 +78,6 @@ def test_arrays_are_the_bytes_that_plotly_makes():
         np.testing.assert_array_equal(numbers(mine["y"]), array)
 
 
-def test_single_precision_is_for_numbers_that_look_the_same_in_it():
-    for array in (np.linspace(-2.0, 3.0, 9), np.geomspace(1e-30, 1.0, 9), np.array([np.nan, 0.0, 0.3])):
-        sent = json.loads(build.encoded(array, single=True))
-        assert sent["dtype"] == "f4"
-        np.testing.assert_allclose(numbers(sent), array, rtol=1e-7)
-    # An objective that has almost ended, and what single precision cannot hold.
-    for array in (1000.0 + 1e-4 * np.arange(5.0), np.array([1e-42, 1.0]), np.array([0.0, 1e300]), np.zeros(3)):
-        sent = json.loads(build.encoded(array, single=True))
-        assert sent["dtype"] == "f8"
-        np.testing.assert_array_equal(numbers(sent), array)
-    figure = theme.style(build.Figure().add_scatter(x=np.arange(3), y=np.array([0.1, 0.2, 0.3])))
-    short = json.loads(figure.to_json(template=False, single=True))
-    assert "template" not in short["layout"] and short["data"][0]["y"]["dtype"] == "f4"
-    assert json.loads(figure.to_json())["data"][0]["y"]["dtype"] == "f8", "what is exported has all digits"
-
-
 def run(name, errors):
     return Recovery(name, rows=[{"iteration": k, "seconds": k, "error": e} for k, e in enumerate(errors, start=1)])
 

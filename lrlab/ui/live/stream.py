@@ -69,4 +69,4 @@ class Stream:
 
 def encoded(part: Figure | str) -> str:
     """Return a live part as JSON, without the template that the browser already has."""
-    return part.to_json(template=False, single=True) if isinstance(part, Figure) else json.dumps(part)
+    return part.to_json(template=False) if isinstance(part, Figure) else json.dumps(part)

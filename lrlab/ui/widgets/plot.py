@@ -69,7 +69,7 @@ def preload() -> None:
 
 def encode_frames(frames: Sequence[Node]) -> str:
     """Return frames as text for `show`; worth caching, since it may be long."""
-    return encoded({"frames": frames}, single=True) if frames else ""
+    return encoded({"frames": frames}) if frames else ""
 
 
 def show(
@@ -97,10 +97,8 @@ def show(
         if value and on_click:
             on_click(value)
 
-    # x and y identify a click, so they stay as they are.
-    single = on_click is None
     data: dict[str, str | bool] = {
-        "figure": figure.to_json(template=False, single=single),
+        "figure": figure.to_json(template=False),
         "narrow": encoded({**narrow, "template": None}) if narrow else "",
         "frames": frames,
         "slides": slides,
