@@ -116,7 +116,7 @@ def thinned(rows: Sequence[Mapping[str, float]], most: int) -> Sequence[Mapping[
 
 
 def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
-    x, y = np.array(points, dtype=float).reshape(-1, 2).T
+    x, y = ([point[side] for point in points] for side in (0, 1))
     once = len(points) == 1
     figure.add_scatter(
         x=x,

@@ -169,8 +169,8 @@ class Layers(NamedTuple):
         x, y = np.meshgrid(self.x.values, self.y.values)
         names = (f"{axis.name or axis.title} = %{{customdata[{k}]:,.6~g}}" for k, axis in enumerate((self.x, self.y)))
         known: dict[str, Any] = {
-            "x": self.x.edges,
-            "y": self.y.edges,
+            "x": self.x.edges.tolist(),
+            "y": self.y.edges.tolist(),
             "customdata": np.stack([x.astype(object), y, solvers], axis=-1),
             "hovertemplate": f"{', '.join(names)}<br>{heading}%{{text}}<extra></extra>",
         }

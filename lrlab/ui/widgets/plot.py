@@ -28,8 +28,7 @@ def _component(name: str) -> Any:
     # A browser keeps scripts by their address: another content has another one.
     version = f"{crc32(b''.join(file.read_bytes() for file in sorted((ASSETS / 'files').iterdir()))):x}"
     address = f"{base()}/scripts/{name}.js?{version}"
-    # Sent with every figure: it fetches the script once, and keeps it on the window, for each component of a page has a
-    # module of its own.
+    # The loader is sent with every figure; the browser keeps the script that it imports.
     html, loader = ((ASSETS / file).read_text("utf-8") for file in (f"{name}.html", "loader.js"))
     html, js = ("\n".join(map(str.strip, text.splitlines())) for text in (html, loader.replace("ADDRESS", address)))
     return st.components.v2.component(f"lrlab_{name}", html=html, js=js, isolate_styles=False)

@@ -22,35 +22,14 @@ const CONFIG = {
 };
 
 // The page sends once the address of the library and the template of all figures.
-let start, loading, template;
-const started = new Promise((resolve) => (start = resolve));
-
-function library() {
-  loading ??= load().catch((error) => {
-    loading = null;
-    throw error;
-  });
-  return loading;
-}
-
-async function load() {
-  const sent = await started;
+let start, template;
+const library = new Promise((resolve) => (start = resolve)).then(async (sent) => {
   await new Promise((resolve, reject) => {
     const onerror = () => reject(new Error("plotly.min.js could not be loaded"));
     document.head.append(Object.assign(document.createElement("script"), { src: sent.address, onload: resolve, onerror }));
   });
   template = JSON.parse(sent.template);
-}
-
-// Arrays of numbers arrive as bytes; see lrlab/figures/build.py.
-const KINDS = { f8: Float64Array, f4: Float32Array, i4: Int32Array, i2: Int16Array, i1: Int8Array, u4: Uint32Array, u2: Uint16Array, u1: Uint8Array };
-
-// Numbers as a list.
-function listed(values) {
-  if (!values?.dtype) return values ?? [];
-  const bytes = Uint8Array.from(atob(values.bdata), (letter) => letter.charCodeAt(0));
-  return Array.from(new KINDS[values.dtype](bytes.buffer));
-}
+});
 
 // For a projector: type in pixels, and how many times as wide lines and marks are.
 const LARGE = 17, THICK = 1.6;
@@ -144,7 +123,7 @@ class LiveFigure {
     if (others) this.takeFrames(frames);
     this.choose();
     try {
-      await library();
+      await library;
       // A task of its own: the first figure is seen before the next one is drawn.
       await new Promise((resolve) => setTimeout(resolve));
       await this.draw();
@@ -261,8 +240,7 @@ class LiveFigure {
     const cursor = this.frames ? undefined : window.lrlabFrames?.[this.link];
     if (cursor === undefined) return;
     const runs = data.filter((trace) => trace.meta === "run");
-    const points = runs.map((trace) => {
-      const [x, y] = [listed(trace.x), listed(trace.y)];
+    const points = runs.map(({ x, y }) => {
       const k = x.findLastIndex((now) => now <= cursor);
       return [x[k], y[k]];
     });
@@ -293,7 +271,7 @@ class LiveFigure {
   // A line that lies over a heat map is nearer to the mouse than the grid point below it, which is what a click means.
   pointBelow({ x, y, data }) {
     const map = this.node.data.find((trace) => trace.type === "heatmap" && trace.customdata && trace.xaxis === data.xaxis);
-    const below = (edges, value) => listed(edges).findLastIndex((edge) => edge <= value);
+    const below = (edges, value) => edges.findLastIndex((edge) => edge <= value);
     return map?.customdata[below(map.y, y)]?.[below(map.x, x)];
   }
 
@@ -381,8 +359,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   // Without a figure it fetches the library, while the page is still being written.
   if (!data.figure) {
     root?.remove();
-    start(data);
-    return void library();
+    return start(data);
   }
   const figure = root.querySelector(".lrlab-figure").lrlab ?? new LiveFigure(root);
   figure.update(data, setTriggerValue);
