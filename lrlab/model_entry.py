@@ -43,9 +43,6 @@ OVER_BOUND = Measure(
 )
 
 
-LEVEL = Parameter(name="level", default=0.05, meaning="level of a metric")
-
-
 @dataclass(frozen=True)
 class Success:
     """A rule: a trial succeeds when its metric ends below, or above, a level."""
@@ -59,7 +56,7 @@ class Success:
         if (self.below is None) == (self.above is None):
             got = "neither" if self.below is None else "both"
             raise InputError("success", "a metric with one level, below or above", got, "give one of the two")
-        LEVEL.check(self.level)
+        Parameter(name="level", default=0.05, meaning="level of a metric").check(self.level)
 
     @property
     def level(self) -> float:
@@ -89,10 +86,6 @@ class Goal:
     below: float | None = None
     above: float | None = None
     noises: float = 0.0
-
-    def __post_init__(self) -> None:
-        """Refuse a goal without a level, or with two."""
-        self.rule()
 
     def rule(self, noise: float = 0.0) -> Success:
         """Return the rule in data with noise of such a standard deviation.

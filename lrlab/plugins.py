@@ -106,7 +106,8 @@ def from_text(path: str, text: bytes) -> Plugin:
 def from_package(module: str) -> Plugin:
     """Return the plugin of a module of an installed package."""
     with importing(module):
-        return Plugin(module, declared_in(import_module(module), module))
+        imported = import_module(module)
+    return Plugin(module, declared_in(imported, module))
 
 
 def from_entries(given: Sequence[Entry]) -> Plugin:
@@ -194,7 +195,7 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
         ("axis", (horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),
         ("axis", (*family.grows, *family.falls, *family.ranges), every_axis),
         ("parameter", (*entry.main, *entry.held), declared(spec)),
-        ("metric", (*spec().absent_metrics, family.goal.metric), family.measures),
+        ("metric", (*spec().absent_metrics, family.goal.rule().metric), family.measures),
         ("solver", (*family.solvers, *family.order, *entry.first), of_family),
         ("limit", family.limits, declared(Limits)),
     ]

@@ -130,6 +130,10 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         (changed(absent_metrics=("loss",)), "metric of toy must be one of error, got loss"),
         (MODEL.family, "toy.py: ENTRY must be a ModelEntry"),
         (SOLVER, "toy.py: ENTRY must be a ModelEntry; of a solver, put @lrlab.solver"),
+        (
+            family_with(goal=Goal("error")),
+            "toy.py: success must be a metric with one level, below or above, got neither",
+        ),
         (family_with(solvers=("gues",)), 'solver of toy must be one of guess, got gues: did you mean "guess"?'),
         (replace(MODEL, plane=("n", "m")), "axis of toy must be one of n, p.*, got m"),
         (replace(MODEL, first=("gues",)), "solver of toy must be one of guess, got gues"),
@@ -152,8 +156,6 @@ def test_the_level_of_a_goal_is_that_of_its_rule_as_models_of_the_release_read_i
     goal = Goal("error", 1e-3, noises=3.0)
     assert [goal.level(noise) for noise in (0.0, 0.1, 9.0)] == pytest.approx([1e-3, 0.3, 0.5])
     assert Goal("overlap", above=0.5).level(0.1) == 0.5 and goal.rule(0.1).below == goal.level(0.1)
-    with pytest.raises(InputError, match="one level, below or above, got neither"):
-        Goal("error")
 
 
 def test_an_entry_without_a_family_or_with_a_spec_without_words_is_refused_at_once():
