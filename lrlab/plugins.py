@@ -190,6 +190,8 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
     alike = [one.spec for one in models if one.family.name == family.name]
     every_axis = {name: title for one in alike for name, title in axes(one).items()}
     of_family = {one.name: one for one in solvers if {*served(one, models)} & {one.model for one in alike}}
+    if not any(spec.model in served(one, models) for one in solvers):
+        raise CatalogError(f"no solver is made for {spec.model}: name it in `models` of a solver")
     horizontal, vertical = entry.plane
     named: list[tuple[str, Iterable[str], Mapping[str, object]]] = [
         ("axis", (horizontal, vertical, entry.along or vertical, *entry.ranges, *entry.non_monotone), axes(spec)),

@@ -86,6 +86,9 @@ def in_two_lines(spec):
 def test_a_model_of_a_new_family_and_its_solver_are_sound():
     checked()
     assert served(SOLVER, [MODEL]) == ("toy",)
+    alone = Plugin("toy.py", (MODEL,))
+    with pytest.raises(CatalogError, match="toy.py: no solver is made for toy: name it in `models` of a solver"):
+        check(alone, [alone])
 
 
 @pytest.mark.parametrize("plugin", BUILT_IN, ids=lambda plugin: plugin.label)
