@@ -9,10 +9,10 @@ import hashlib
 import importlib.util
 import inspect
 import pickle
-import sys
 import sysconfig
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import MISSING
 from functools import cache, cached_property
 from importlib import import_module
@@ -72,9 +72,12 @@ def is_installed(module: str) -> bool:
     top = module.partition(".")[0]
     if top.startswith((PACKAGE, "__main__")):
         return False
-    path = Path(getattr(sys.modules.get(top), "__file__", None) or "")
-    packages = {"site-packages", "dist-packages"} & set(path.parts)
-    return bool(packages) or not path.is_file() or path.is_relative_to(sysconfig.get_path("stdlib"))
+    # ValueError: a module that does not come from a file.
+    with suppress(ValueError):
+        path = Path(getattr(importlib.util.find_spec(top), "origin", None) or "")
+        packages = {"site-packages", "dist-packages"} & set(path.parts)
+        return bool(packages) or not path.is_file() or path.is_relative_to(sysconfig.get_path("stdlib"))
+    return True
 
 
 class _Writer(pickle.Pickler):
