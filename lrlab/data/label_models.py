@@ -85,38 +85,28 @@ def load_model(path: str | PathLike[str]) -> LabelModel:
     """Read a model; one InputError for a foreign, newer or damaged file, or one beyond the limit of memory."""
     source = Source(Path(path), "model .npz")
     arrays = read_arrays(source, lambda name: name in PARTS or name.startswith(ESTIMATE))
-    remedy = "fit and save it again"
-    if str(arrays.get("scaling")) == "rows":
-        got = "scaling by rows, which lrlab no longer supports"
-        raise InputError("model", "of scaling none or deviations", got, remedy)
-    with source.whole("a model of this version that `fit --save` has written", remedy):
-        model = _restored(source, arrays)
-        # Scoring one empty row fails unless all parts fit each other.
-        scores = model.scores(csr_array((1, model.columns.d)))
-        if scores.shape != (1, model.columns.L) or not np.isfinite(scores).all():
-            raise ValueError(f"scores of a shape {scores.shape} for {model.columns.L} labels")
+    with source.whole("a model of this version that `fit --save` has written", "fit and save it again"):
+        if (version := str(arrays.get("lrlab_model", "unknown"))) != str(VERSION):
+            raise ValueError(f"version {version}")
+        if str(arrays.get("scaling")) == "rows":
+            raise ValueError("scaling by rows, which lrlab no longer supports")
+        if arrays["sizes"].shape != (5,):
+            raise ValueError("sizes that no model has")
+        d, L, feature, label, is_sparse = map(int, arrays["sizes"])
+        if not (0 < d < 2**31 and 0 < L < 2**31) or COLUMN_BYTES * (d + L) > LIMIT_BYTES:
+            raise ValueError(f"sizes {d} and {L} beyond the limit of memory")
+        parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
+        for name, part in parts.items():
+            if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
+                raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
+        if arrays["units"].shape not in ((0,), (d,)) or not (arrays["units"] > 0).all():
+            raise ValueError(f"{arrays['units'].size} units for {d} features")
+        row = csr_array((1, d)) if is_sparse else np.zeros((1, d))
+        names, label_names = (names_of(arrays, name) for name in LISTS)
+        columns = Dataset(row[:0], csr_array((0, L)), None, names, label_names, (feature, label))
+        model = LabelModel(KINDS[str(arrays["kind"])].restored(parts), arrays["units"], columns)
+        # Scoring an empty row fails unless all parts fit each other.
+        scores = model.scores(row)
+        if scores.shape != (1, L) or not np.isfinite(scores).all():
+            raise ValueError(f"scores of a shape {scores.shape} for {L} labels")
         return model
-
-
-def _restored(source: Source, arrays: Mapping[str, Array]) -> LabelModel:
-    """Return the model of a file's arrays; ValueError or similar if they do not fit each other."""
-    if (version := str(arrays.get("lrlab_model", "unknown"))) != str(VERSION):
-        raise ValueError(f"version {version}")
-    if arrays["sizes"].shape != (5,):
-        raise ValueError("sizes that no model has")
-    d, L, feature, label, is_sparse = map(int, arrays["sizes"])
-    if not (0 < d < 2**31 and 0 < L < 2**31) or COLUMN_BYTES * (d + L) > LIMIT_BYTES:
-        raise ValueError(f"sizes {d} and {L} beyond the limit of memory")
-    parts = {name.removeprefix(ESTIMATE): part for name, part in arrays.items() if name.startswith(ESTIMATE)}
-    for name, part in parts.items():
-        if part.ndim == 0 and name not in ("offset", "threshold") or part.shape != (d,) and name in ("centre", "units"):
-            raise ValueError(f"{name} of a shape {part.shape}")
-        if part.dtype.kind not in "fiub" or not (np.abs(part.astype(float)) <= LARGEST).all():
-            raise ValueError(f"{name}, an estimate of other than numbers below {LARGEST:g}")
-    units = arrays["units"]
-    if units.shape not in ((0,), (d,)) or not (units > 0).all():
-        raise ValueError(f"{units.size} units for {d} features")
-    X = csr_array((0, d)) if is_sparse else np.empty((0, d))
-    names, label_names = (names_of(arrays, name) for name in LISTS)
-    columns = Dataset(X, csr_array((0, L)), None, names, label_names, (feature, label))
-    return LabelModel(KINDS[str(arrays["kind"])].restored(parts), units, columns)

@@ -221,9 +221,9 @@ CASES = {
     "model, names that are too few": model("label_names", label_names=np.array(["x"])),
     "model of a later version": model("version", lrlab_model=np.array(9)),
     "kernel of lrlab 0.3": model("0.3", KERNEL, estimate_kernel=np.array([0.0, 1, 2])),
-    "model of scaled rows": model("no longer supports: fit", scaling=np.array("rows")),
+    "model of scaled rows": model("no longer supports", scaling=np.array("rows")),
     "kernel without units": model("units", KERNEL, estimate_units=np.zeros(3)),
-    "kernel of another centre": model("centre", KERNEL, estimate_centre=np.zeros(9)),
+    "kernel of another centre": model("broadcast", KERNEL, estimate_centre=np.zeros(9)),
     "kernel, landmarks beyond the table": model("fit --save", KERNEL, **BEYOND),
     "compressed labels, endless": model("settings", COMPRESSED, estimate_settings=np.array([1, 1, 1, 1e300])),
     # Pictures.
