@@ -642,21 +642,30 @@ def test_a_frame_shows_figures_and_sliders_only_and_share_gives_its_code_and_a_l
     expect(page.get_by_text(f"{address}/{wine}&run=1", exact=True)).to_be_visible()
 
 
+FREE = """([left, right]) => {
+  const [one, other] = [left, right].map((selector) => document.querySelector(selector).getBoundingClientRect());
+  return one.width && one.right <= other.left;
+}"""
+"""The first element ends left of the second one."""
+
+
 def test_every_page_is_large_for_a_projector_until_it_is_pressed_again(page, address):
     opened(page, f"{address}/converge?n=400&p=8&solvers=marginal-mean&{WITHOUT_THEORY}&run=1", "Run")
     drawn(page)
     title, slider = page.locator(".st-key-converge-curves .xtitle"), page.locator(".lrlab-slider output").first
-    small = [node.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") for node in (title, slider)]
+    expect(title).not_to_have_css("font-size", "17px")
+    expect(slider).not_to_have_css("font-size", "18.75px")
     press(page, "Projector")
     expect(title).to_have_css("font-size", "17px")
-    large = [node.evaluate("node => parseFloat(getComputedStyle(node).fontSize)") for node in (title, slider)]
-    assert all(now > before for now, before in zip(large, small, strict=True))
+    expect(slider).to_have_css("font-size", "18.75px")
     page.get_by_role("link", name="Eigengaps", exact=True).click()
     heading(page, "Eigengaps")
     expect(page.locator(".xtitle").first).to_have_css("font-size", "17px")
     expect(page.get_by_role("button", name="Projector")).to_have_attribute("aria-pressed", "true")
     press(page, "Projector")
     expect(page.locator(".xtitle").first).not_to_have_css("font-size", "17px")
+    page.set_viewport_size({"width": 820, "height": 600})
+    wait_until(page, FREE, ["[data-testid=stTopNav]", ".lrlab-projector"])
 
 
 def test_figures_tables_and_definitions_are_saved_and_a_trial_opened_by_keyboard(page, address):
