@@ -25,8 +25,7 @@ ROWS = 2**14
 class State(NamedTuple):
     """Posterior mean b (p,), variance V and mean w (n,) of the indices, and the score g (n,) that led there, if any.
 
-    `iterations` adds X b (n,), the log-likelihoods of the responses (n,), the size of the change that follows, and its
-    step, below 1 if damped.
+    `iterations` adds X b (n,), the size of the change that follows, and its step, below 1 if damped.
     """
 
     b: Vector
@@ -34,7 +33,6 @@ class State(NamedTuple):
     w: Vector
     score: Vector | None = None
     Xb: Vector = np.empty(0)
-    log_chance: Array = np.empty(0)
     change: float = math.inf
     step: float = 1.0
 
@@ -84,7 +82,7 @@ def iterations(
         size = float(np.linalg.norm(move))
         changes.append(max(size, abs(V_next - V)) / step)
         cosines.append(np.vdot(move, move_before).real / max(size * float(np.linalg.norm(move_before)), TINY))
-        yield State(b, V, w, score, Xb, at.log_chance, changes[-1], step)
+        yield State(b, V, w, score, Xb, changes[-1], step)
         b, V, score, move_before, Xb = b_next, V_next, g, move, X @ b_next
         w = Xb - V * g
         # A change may grow for some iterations: while a sparse truth takes shape, damping would only disturb.

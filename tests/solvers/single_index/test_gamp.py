@@ -11,7 +11,7 @@ from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, One
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.methods.message_passing import State, iterations
-from lrlab.solvers.single_index.gamp import gamp, predict_iterations, starts, surprise
+from lrlab.solvers.single_index.gamp import gamp, predict_iterations
 from lrlab.solvers.single_index.index_links import KINDS, SMOOTH, Rows
 from lrlab.solvers.single_index.spectral_optimal import spectral_optimal
 from lrlab.theory.predicted_overlap import best_overlap, predicted_iterations
@@ -48,12 +48,6 @@ def test_an_iteration_is_that_of_rangan():
     assert now.b is b and now.step == 1.0
     assert after.b == pytest.approx(mean) and after.V == pytest.approx(rest)
     assert after.w == pytest.approx(X @ mean - rest * g)
-    assert now.log_chance == pytest.approx(norm.logcdf(y * w / s))
-    # By the mean and variance of log P over both responses; a nat per unknown, here of 12, is not surprising.
-    P = norm.cdf(np.outer(w / s, [1, -1]))
-    mean, squares = (P * np.log(P)).sum(axis=1), (P * np.log(P) ** 2).sum(axis=1)
-    excess = (mean - now.log_chance).sum() / np.sqrt((squares - mean**2).sum())
-    assert surprise(problem, now, 0.4) == pytest.approx(excess) and excess > 0
 
 
 @pytest.mark.slow
@@ -83,15 +77,6 @@ def test_a_sparse_prior_is_used_where_entries_are_limited():
     assert dense[0].note.endswith("; Gaussian prior.")
 
 
-def test_a_state_that_the_responses_contradict_is_said_to_be_wrong():
-    trace = lrlab.solve(OneBitPhaseRetrieval(n=92, p=50, sparsity=3, threshold=0.3, seed=20004), "gamp")
-    assert trace.metrics["overlap"] < 0.1 and trace.stop is Stop.STALLED
-    assert "it is wrong" in trace.note and trace.rows[-1]["residual"] > 4.0
-    # Further initializations are on 4s and on s entries, if these are not all, and in two random directions.
-    problem, rng = OneBitPhaseRetrieval(n=92, p=20).build(), np.random.default_rng(0)
-    assert [len([*starts(problem, s / 20, rng)]) for s in (3, 5, 20)] == [5, 4, 3]
-
-
 @pytest.mark.parametrize(
     "spec",
     [
@@ -102,10 +87,9 @@ def test_a_state_that_the_responses_contradict_is_said_to_be_wrong():
     ],
     ids=repr,
 )
-def test_right_ends_with_few_unknowns_are_not_called_wrong(spec):
-    """If single responses decide, they seem all but impossible at w_i, though <x_i, b> obeys them."""
+def test_few_unknowns_are_found(spec):
     trace = lrlab.solve(spec, "gamp")
-    assert trace.stop is Stop.SETTLED and trace.metrics["overlap"] > 0.999 and "wrong" not in trace.note
+    assert trace.stop is Stop.SETTLED and trace.metrics["overlap"] > 0.999
 
 
 def test_spectral_weights_of_counts_find_the_sign_and_say_so():
@@ -152,7 +136,7 @@ RIVALS = ("sir", "spectral-optimal")
 
 
 HARD = [
-    # The first initialization ends at an overlap below .1 that it takes for 1.
+    # The leading eigenvector of all entries ends at an overlap below .1 that it takes for 1.
     *(("gamp", "one-bit-phase-retrieval", settings, 0.99) for settings in (
         {"n": 200, "p": 100, "sparsity": 2, "seed": 20002}, {"n": 200, "p": 100, "sparsity": 2, "seed": 20009},
         {"n": 400, "p": 100, "sparsity": 5, "seed": 20007}, {"n": 542, "p": 200, "sparsity": 1, "seed": 607478},
@@ -175,7 +159,8 @@ HARD = [
 
 @pytest.mark.parametrize(("solver", "model", "settings", "least"), HARD)
 def test_hard_problems_are_solved(solver, model, settings, least):
-    trace = lrlab.solve(lrlab.spec(model, **settings), solver, max_iter=1000 if solver == "gamp" else 30)
+    limits = {"max_iter": 1000, "tol": 1e-5} if solver == "gamp" else {"max_iter": 30}
+    trace = lrlab.solve(lrlab.spec(model, **settings), solver, **limits)
     assert trace.metrics["overlap"] > least
 
 
