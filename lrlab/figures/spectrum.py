@@ -92,10 +92,6 @@ def _drawn(
             name = "theory at this n/p" if pairs else "theory"
             theme.dashed(figure, at, curve[one.theory], one.color, name=name, hover=hover, **look)
         dots(figure, points, one.name, one.words, one.color, one.symbol, counted=pairs or one is OVERLAP)
-    for one in own:
-        if f"mean_clipped_{one.name}" in points:
-            words = f"{one.words}, truncated responses"
-            dots(figure, points, f"clipped_{one.name}", words, one.color, f"{one.symbol}-open")
     _shade_recoverable(figure, curve)
     return figure
 

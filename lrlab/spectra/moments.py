@@ -12,7 +12,6 @@ from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.krylov import nearest
 from lrlab.protocol import Spec
-from lrlab.solvers.low_rank.starts import clipped
 from lrlab.spectra import Draw, Row, draws, statistics, table
 from lrlab.theory import phase, spiked
 
@@ -29,8 +28,7 @@ def moment_spectrum(draw: Draw) -> list[Row]:
     Low-rank models: the moment scale A*(b), debiased for symmetric measurements, with mean W. Phase retrieval: (1/m)
     sum T(s_i) a_i a_i^* with the weights T of the "optimal" initialization, k = 1. A row: axis, at, trial, seed, k
     (rank of the truth), rank (1 is the largest), value; and overlap, the mean squared cosine of the k leading vectors
-    with the truth, ||U^* U_true||_F^2 / k. Low-rank models: also clipped_value and clipped_overlap, for measurements
-    clipped at twice their root mean square.
+    with the truth, ||U^* U_true||_F^2 / k.
     """
     problem, place = draw.spec.build(), draw.place | {"k": draw.spec.true_rank}
     if isinstance(problem, PhaseRetrievalProblem):
@@ -38,15 +36,14 @@ def moment_spectrum(draw: Draw) -> list[Row]:
         weighted = problem.A * phase.weigh("optimal", s, 0.0)[:, None]
         values, vectors = np.linalg.eigh(problem.A.conj().T @ weighted / len(s))
         overlap = abs(np.vdot(vectors[:, -1], problem.truth)) ** 2 / float(np.vdot(problem.truth, problem.truth).real)
-        columns = {"value": values[-2:][::-1], "overlap": overlap}
+        values = values[-2:][::-1]
     else:
-        columns, k = {}, problem.rank
-        for name, b in {"": problem.b, "clipped_": clipped(problem.b)}.items():
-            rng = np.random.default_rng(draw.spec.streams().solver)
-            leading = nearest(problem.operator.moment(b), min(k + 1, *problem.operator.shape), rng)
-            columns[f"{name}value"] = np.sort(np.abs(leading.s))[::-1]
-            columns[f"{name}overlap"] = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
-    return pd.DataFrame({**place, "rank": range(1, 1 + len(columns["value"])), **columns}).to_dict("records")
+        k, rng = problem.rank, np.random.default_rng(draw.spec.streams().solver)
+        leading = nearest(problem.operator.moment(problem.b), min(k + 1, *problem.operator.shape), rng)
+        values = np.sort(np.abs(leading.s))[::-1]
+        overlap = float(((leading.U[:, :k].T @ problem.truth.U) ** 2).sum()) / k
+    columns = {"rank": range(1, 1 + len(values)), "value": values, "overlap": overlap}
+    return pd.DataFrame({**place, **columns}).to_dict("records")
 
 
 moment_draws, moments = partial(draws, "gauss-newton"), partial(table, moment_spectrum, "gauss-newton")
@@ -99,13 +96,10 @@ def compare(rows: pd.DataFrame) -> pd.DataFrame:
     """Return one row per value of the axis: mean and spread of the first, k-th and (k + 1)-th value, and the gap.
 
     Columns: at, trials, mean_ and sd_ of largest, smallest, next, gap (k-th minus next) and overlap. If the matrix has
-    no (k + 1)-th value, next is 0. The columns of the clipped moment have `clipped_` before these names.
+    no (k + 1)-th value, next is 0.
     """
     ranks = {"largest": 1, "smallest": rows["k"], "next": rows["k"] + 1}
     of = {name: rows[rows["rank"] == rank].set_index(["at", "trial"]) for name, rank in ranks.items()}
-    kinds = list[pd.DataFrame]()
-    for kind in ("", "clipped_") if "clipped_value" in rows else ("",):
-        values = pd.DataFrame({name: own[f"{kind}value"] for name, own in of.items()}).fillna({"next": 0.0})
-        values = values.assign(gap=values["smallest"] - values["next"], overlap=of["largest"][f"{kind}overlap"])
-        kinds.append(values.add_prefix(kind))
-    return statistics(pd.concat(kinds, axis=1), ["at"])
+    values = pd.DataFrame({name: own["value"] for name, own in of.items()}).fillna({"next": 0.0})
+    values = values.assign(gap=values["smallest"] - values["next"], overlap=of["largest"]["overlap"])
+    return statistics(values, ["at"])

@@ -258,10 +258,7 @@ def test_the_moment_comes_close_to_its_gaussian_approximation_with_many_measurem
     assert row["mean_smallest"] == pytest.approx(limit["smallest"], rel=0.1)
     assert row["mean_overlap"] == pytest.approx(limit["overlap"], abs=0.03)
     figure = spectrum.eigenvalues(table, moments.predictions(spec, "m", [500, 20_000]), axis_title="m")
-    assert figure.layout.xaxis.title.text == "m" and len(figure.data) == 11
-    # Truncation changes the size of the responses; many measurements determine the directions anyway.
-    assert 0.5 * row["mean_largest"] < row["mean_clipped_largest"] < row["mean_largest"]
-    assert row["mean_clipped_overlap"] == pytest.approx(row["mean_overlap"], abs=0.05)
+    assert figure.layout.xaxis.title.text == "m" and len(figure.data) == 8
 
 
 @pytest.mark.parametrize("field", ["real", "complex"])

@@ -34,8 +34,7 @@ MATRICES = (
     r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
     "only while their values stay above the rest. Dashed: the asymptotic limit for independent normal noise, "
     "shown if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
-    "fewer, equal singular values split, and large responses widen the bulk. Open symbols: "
-    "the moment of responses truncated at twice their root mean square (`start=clipped`)."
+    "fewer, equal singular values split, and large responses widen the bulk."
 )
 PHASES = (
     r"The moment averages $a a^*$ with the weights of the optimal initialization, which favor large measurements. Its "
