@@ -30,8 +30,7 @@ def main(base: str, folder: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for name, (address, size) in PICTURES.items():
-            # A run that was over at once would replay itself.
-            page = browser.new_page(viewport=size, reduced_motion="reduce")  # type: ignore[arg-type]
+            page = browser.new_page(viewport=size)  # type: ignore[arg-type]
             page.goto(f"{base}/{address}&run=1")
             expect(page.locator(".lrlab-status").first).to_contain_text("The run is over.", timeout=LONGEST_MS)
             page.wait_for_timeout(SETTLED_MS)

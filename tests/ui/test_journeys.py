@@ -16,7 +16,6 @@ from lrlab.data.label_models import load_model
 from lrlab.models.axes import positions
 from lrlab.protocol import Stop
 from lrlab.ui.widgets import plot
-from tests.thorough import but
 from tests.ui.browsing import (
     COUNT_SCRIPTS,
     CURVES,
@@ -185,27 +184,17 @@ WORDS = """{
 """Records the labels that the buttons of players ever had."""
 
 
-@pytest.mark.parametrize("motion", but(["no-preference"], ["no-preference", "reduce"]))
-def test_a_short_run_replays_itself_unless_the_user_prefers_less_motion(page, address, motion):
-    page.emulate_media(reduced_motion=motion)
-    # Ten iterations on little data: only a run of less than a second replays.
+def test_the_iterates_of_a_run_wait_at_the_last_one_and_play_when_asked(page, address):
     with before_scripts(page, WORDS):
         page.goto(f"{address}/converge?n=200&p=8&max_iter=10&solvers=pairwise-moment&{WITHOUT_THEORY}&run=1")
     bar = page.locator(".lrlab-scrub:not([hidden])")
     position, play = bar.get_by_role("slider"), bar.get_by_role("button")
-    expect(position).to_be_visible()
-    if motion == "no-preference":
-        # The first run on a worker imports its solver, which may take longer than what replays.
-        for _ in range(6):
-            with suppress(TimeoutError):
-                page.wait_for_function("() => words.includes('Pause')", timeout=15_000)
-                break
-            press(page, "New data")
-    # Time enough for a replay to begin.
-    page.wait_for_timeout(500)
+    expect(position).to_have_js_property("value", position.get_attribute("max"))
+    assert not page.evaluate("words.includes('Pause')")
+    play.click()
     expect(play).to_have_text("Play")
     expect(position).to_have_js_property("value", position.get_attribute("max"))
-    assert page.evaluate("words.includes('Pause')") == (motion == "no-preference")
+    assert page.evaluate("words.includes('Pause')")
 
 
 @pytest.mark.soak

@@ -77,10 +77,7 @@ def show(spec: Spec, truth: Estimate, drawn: Sequence[Recovery], following: Any,
         frames = live.once("converge:frames", (id(following), time), lambda: plot.encode_frames(own.frames()))
     what = "singular values" if truth is None and spec.view(None) is None else "estimates"
     label = f"{spec.title}: {what} of {', '.join(run.title for run in drawn)}"
-    # A run that ended within a second, before anybody watched it, is shown once more.
-    quick = all(run.rows and run.rows[-1]["seconds"] < 1.0 for run in drawn)
-    look: dict[str, Any] = {"link": "converge", "slides": True, "replays": quick}
-    plot.show(parts[own.part], key=own.part, label=label, frames=frames, **look)
+    plot.show(parts[own.part], key=own.part, label=label, frames=frames, link="converge")
     st.container(key="converge-estimate-words").caption(own.words)
 
 

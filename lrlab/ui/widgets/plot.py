@@ -77,18 +77,15 @@ def show(
     key: str,
     label: str,
     narrow: Node | None = None,
-    frames: str = "",
-    slides: bool = False,
-    replays: bool = False,
+    frames: str | None = None,
     link: str = "",
     on_click: Callable[[Click], None] | None = None,
 ) -> None:
     """Draw a figure; `key` names it on the page, `label` describes it for screen readers.
 
-    narrow: the layout for a width below 560 px. frames: from `encode_frames`; a play button and a slider then show
-    them; `slides` keeps a place for these before there are frames, and `replays` plays new frames once, in three
-    seconds, unless less motion is wanted. link: figures of the same link mark the iteration of the frame that one of
-    them shows. on_click gets x, y, customdata of a clicked point.
+    narrow: the layout for a width below 560 px. frames: from `encode_frames`; a play button and a slider show them, and
+    have a place of their own while there are none (""). link: figures of the same link mark the iteration of the frame
+    that one of them shows. on_click gets x, y, customdata of a clicked point.
     """
 
     def clicked() -> None:
@@ -99,9 +96,8 @@ def show(
     data: dict[str, str | bool] = {
         "figure": figure.to_json(template=False),
         "narrow": encoded({**narrow, "template": None}) if narrow else "",
-        "frames": frames,
-        "slides": slides,
-        "replays": replays and bool(frames),
+        "frames": frames or "",
+        "slides": frames is not None,
         "link": link,
         "label": label,
         "part": key,

@@ -5,8 +5,8 @@
 const NARROW = 560, NAMED = 440;
 // Plotly says what was clicked so long after the button is up, at most.
 const CLICK_MS = 100;
-// A whole run plays in this time, however many iterates were kept; one that ended unseen replays faster.
-const PLAY_MS = 6000, REPLAY_MS = 3000;
+// A whole run plays in this time, however many iterates were kept.
+const PLAY_MS = 6000;
 // Streamlit may end a figure and begin it again on the very same node within this time.
 const LEAVE_MS = 100;
 // Of files: pixels per millimeter, the color of text, and the font of the page with its name where it is installed.
@@ -76,7 +76,7 @@ class LiveFigure {
   mount() {
     const { node } = this, { signal } = this.listeners;
     const heard = (target, kind, answer, capture) => target.addEventListener(kind, answer, { signal, capture });
-    heard(this.button, "click", () => (this.timer ? this.stop() : this.go(PLAY_MS)));
+    heard(this.button, "click", () => (this.timer ? this.stop() : this.go()));
     heard(this.range, "input", () => {
       this.stop();
       this.show(Number(this.range.value));
@@ -119,8 +119,7 @@ class LiveFigure {
     this.bar.dataset.slides = this.slides;
     this.root.setAttribute("aria-label", this.label);
     this.node.style.minHeight = `${this.own.layout.height}px`;
-    const others = this.source !== frames;
-    if (others) this.takeFrames(frames);
+    if (this.source !== frames) this.takeFrames(frames);
     this.choose();
     try {
       await library;
@@ -128,7 +127,6 @@ class LiveFigure {
       await new Promise((resolve) => setTimeout(resolve));
       await this.draw();
       this.failed.textContent = "";
-      if (others && this.replays && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.go(REPLAY_MS);
     } catch (error) {
       this.failed.textContent = `The figure could not be displayed: ${error.message}.`;
     }
@@ -290,14 +288,14 @@ class LiveFigure {
     return this.draw();
   }
 
-  go(milliseconds) {
+  go() {
     const last = this.frames.length - 1;
     if (this.at >= last) this.show(0);
     this.button.textContent = "Pause";
     this.timer = setInterval(() => {
       if (!this.node.isConnected || this.at >= last) return this.stop();
       this.show(this.at + 1);
-    }, Math.max(40, Math.min(400, milliseconds / this.frames.length)));
+    }, Math.max(40, Math.min(400, PLAY_MS / this.frames.length)));
   }
 
   stop() {
