@@ -13,7 +13,6 @@ which sweeps that are not adaptive, and every start of the shell, would pay for 
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +35,8 @@ Requested = Mapping[Job, range]
 Counts = NDArray[np.int64]
 Directions = tuple[int, int]
 """How success rates go along each axis: 1 grow, -1 fall, 0 unknown."""
+NEIGHBORS = 16
+"""Known cells that decide about an unknown one."""
 
 
 def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
@@ -214,27 +215,19 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
 
 
 def interpolate_missing(values: Array, known: Mask) -> Array:
-    """Return values that are known in some cells, interpolated linearly in the others; beyond them, the nearest one."""
+    """Return values that are known in some cells, interpolated in the others by radial functions of the nearest ones.
+
+    Along a line this is linear between known cells, and constant beyond them.
+    """
     if known.all():
         return values
-    from scipy.interpolate import griddata
-    from scipy.spatial import QhullError
+    from scipy.interpolate import RBFInterpolator
 
-    places, holes = np.argwhere(known), np.argwhere(~known)
-    estimates = np.full(len(holes), np.nan)
-    if 1 in known.shape:
-        along = int(known.shape[0] == 1)
-        estimates = np.interp(holes[:, along], places[:, along], values[known])
-    else:
-        # With all known cells on one line there is nothing between them. One thread: the triangles' systems are of two
-        # unknowns each, and a second thread of LAPACK spins for all of them on a core that a worker needs.
-        with suppress(QhullError), blas_threads(1):
-            estimates = griddata(places, values[known], holes, method="linear")
-    beyond = np.isnan(estimates)
-    if beyond.any():
-        estimates[beyond] = griddata(places, values[known], holes[beyond], method="nearest")
-    filled = values.copy()
-    filled[~known] = estimates
+    filled, places = values.copy(), np.argwhere(known)
+    # One thread: a second thread of LAPACK spins for small systems on a core that a worker needs.
+    with blas_threads(1):
+        radial = RBFInterpolator(places, values[known], neighbors=NEIGHBORS, kernel="linear", degree=0)
+        filled[~known] = np.clip(radial(np.argwhere(~known)), values[known].min(), values[known].max())
     return filled
 
 
