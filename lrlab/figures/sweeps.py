@@ -105,18 +105,9 @@ class SweepData:
             for name, given in self.sweep.axes
         ]
 
-    def theory(self, show: str) -> tuple[pd.DataFrame, Sequence[Region]]:
-        """Return the lines and the regions of theory over the plane of two axes; show: the choice of the map."""
-        lines, regions = self._asymptotic
-        if show not in (RATE, self.sweep.contour.metric):
-            return lines, regions
-        half = show == RATE
-        name = f"contours of {'medians' if half else 'means'}"
-        contours = self.once(name, finite_size.n_cached(), lambda: theory.contours(self.sweep, half=half))
-        return pd.concat([contours, lines]) if len(contours) else lines, regions
-
     @cached_property
-    def _asymptotic(self) -> tuple[pd.DataFrame, Sequence[Region]]:
+    def theory(self) -> tuple[pd.DataFrame, Sequence[Region]]:
+        """The lines and the regions of theory over the plane of two axes."""
         limits = theory.regions(self.sweep)
         points = [(name, *point) for name, several in limits.lines.items() for point in several]
         lines = pd.concat([theory.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
@@ -162,7 +153,7 @@ def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
         x, y = data.scales
         return winners_map(outcomes, looks, data.sweep.titles, x, y, excluded)
     sweep, cells, (x, y) = data.sweep, data.cells(view.show), data.scales
-    lines, regions = data.theory(view.show) if view.theory else (None, ())
+    lines, regions = data.theory if view.theory else (None, ())
     looks = styles(sweep.spec.model, sweep.titles)
     several = [(look, cells[cells["solver"] == solver]) for solver, look in looks.items()]
     columns *= view.apart

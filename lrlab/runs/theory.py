@@ -150,11 +150,6 @@ def missing_draws(jobs: Iterable[Job]) -> list[Job]:
     return [job for job in not_cached(jobs) if replicates(job, EXACT_SECONDS)]
 
 
-def sample_seconds(jobs: Iterable[Job]) -> float:
-    """Return the approximate time of the exact numbers of some jobs."""
-    return sum(min(EXACT_SECONDS, MOST * job.entry.sample_seconds(job.spec, dict(job.options))) for job in jobs)
-
-
 @lru_cache(maxsize=1)
 def shipped() -> Mapping[str, Numbers]:
     """Return the exact numbers of the defaults and the lessons by `key_of`, see `benchmarks.shipped_theory`."""

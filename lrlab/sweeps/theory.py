@@ -1,4 +1,4 @@
-"""Theory over the axes of a sweep: lines, regions and predicted contours of a map, and the limits along one axis."""
+"""Theory over the axes of a sweep: lines and regions of a map, and the limits along one axis."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ from lrlab.arrays import Array, Mask
 from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE
 from lrlab.models.axes import is_whole
 from lrlab.parameters import InputError
-from lrlab.runs import theory
 from lrlab.solver_entry import nothing_known
 from lrlab.sweeps.definition import Sweep, spacing, spec_at
 
@@ -180,24 +179,6 @@ def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
         for name, margin in known.items():
             fields.setdefault(name, np.full((len(x), len(y)), FARTHEST))[i, j] = np.clip(margin, -FARTHEST, FARTHEST)
     return x, y, fields
-
-
-def contours(sweep: Sweep, *, half: bool = False) -> pd.DataFrame:
-    """Return points x, y of each solver's finite-size prediction at the contour's level, named in `line`.
-
-    half: of predicted medians instead of means, for the contour of a success rate of 50%. Nothing is computed here:
-    lines end at grid points whose prediction is not cached (`theory.missing_draws`).
-    """
-    rule, rows = sweep.contour, list[tuple[str, float, float]]()
-    score = f"predicted_{rule.metric}{'_median' if half else ''}"
-    for solver in sweep.solvers if len(sweep.grid) == 2 else ():
-        jobs = [(cell.axes.values(), cell.job) for cell in sweep.cells if cell.solver == solver]
-        points = [(*at, (theory.cached(job) or {}).get(score, math.nan) if job else math.nan) for at, job in jobs]
-        field = pd.DataFrame(points, columns=["x", "y", "score"]).pivot(index="x", columns="y", values="score")
-        apart = f", {sweep.titles[solver]}" if len(sweep.solvers) > 1 else ""
-        name = f"{'half of trials predicted' if half else 'predicted'}: {rule.words}{apart}"
-        rows += [(name, *point) for point in traced(field.to_numpy() - rule.level, field.index, field.columns)]
-    return pd.DataFrame(rows, columns=["line", "x", "y"])
 
 
 def traced(field: Array, x: ArrayLike, y: ArrayLike, *, filled: bool = False) -> Points:

@@ -18,7 +18,7 @@ from lrlab.store.store import Store
 from lrlab.sweeps.definition import Span, Sweep, spec_at
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
-from lrlab.sweeps.theory import contours, limits, lines, regions
+from lrlab.sweeps.theory import limits, lines, regions
 from lrlab.theory.predicted_overlap import best_overlap, best_ratios
 from tests.thorough import a_third
 
@@ -179,57 +179,6 @@ def test_compressed_sensing_has_the_limit_of_gamp_and_no_impossible_region():
     drawn = regions(sweep_of("compressed-sensing", axes, {"noise": 0.05}, success=Success("error", below=0.1)))
     assert [region.name for region in drawn.regions] == ["possible"]
     assert set(drawn.lines) == {"asymptotic error = 0.1"}
-
-
-NOISES, RATIOS = (0.2, 0.5, 1.0, 2.0), (2.0, 4.0, 8.0, 16.0, 32.0)
-
-
-@pytest.fixture(autouse=True)
-def nothing_remembered(monkeypatch):
-    monkeypatch.setattr(theory, "_exact", {})
-
-
-def sweep(solvers=("marginal-mean",), above=0.7):
-    spec, success = lrlab.spec("one-bit-sensing", p=20), Success("overlap", above=above)
-    return Sweep(spec=spec, axes={"noise": NOISES, "ratio": RATIOS}, solvers=solvers, success=success)
-
-
-def refine(one, but=()):
-    for job in theory.missing_draws(one.jobs):
-        if (job.spec.noise, job.spec.n / job.spec.p) not in but:
-            theory.cache(job, theory.exact(job))
-
-
-@pytest.mark.slow
-def test_on_the_contour_draws_have_the_level_and_each_solver_has_its_own_but_what_is_never_drawn():
-    one, three = sweep(above=0.7), sweep(("marginal-mean", "sir", "biht"), above=0.6)
-    assert contours(one).empty and len(theory.missing_draws(one.jobs)) == len(NOISES) * len(RATIOS)
-    refine(three)
-    assert theory.missing_draws(three.jobs) == []
-    for half, name in ((False, "predicted_overlap"), (True, "predicted_overlap_median")):
-        line = contours(one, half=half).dropna()
-        assert line["x"].nunique() > 3 and line["line"].nunique() == 1
-        for noise, ratio in zip(line["x"], line["y"], strict=True):
-            job = lrlab.runs.job.make_job(one.spec.replace(noise=noise, n=round(20 * ratio)), "marginal-mean")
-            assert theory.exact(job)[name] == pytest.approx(0.7, abs=0.04)
-    names = {f"predicted: overlap = 0.6, {three.titles[solver]}" for solver in ("marginal-mean", "sir")}
-    assert set(contours(three)["line"]) == names
-    assert contours(Sweep(spec=three.spec, axes={"ratio": RATIOS}, solvers=["sir"])).empty
-    # It is another line than that of large problems.
-    here, large = (line(sweep(above=0.5)).dropna() for line in (contours, lines))
-    assert set(large["line"]) == {"asymptotic overlap = 0.5"} and set(here["line"]) == {"predicted: overlap = 0.5"}
-    asymptotic = np.exp(np.interp(here["x"], large["x"], np.log(large["y"])))
-    apart = np.abs(np.log(here["y"] / asymptotic))
-    assert 0.005 < apart.max() < 0.4
-
-
-def test_lines_end_where_nothing_is_known():
-    one = sweep(above=0.7)
-    refine(one, but={(0.5, ratio) for ratio in RATIOS})
-    points = contours(one)
-    finite = points.dropna()
-    # Between 0.2 and 1.0 predictions of 0.5 are needed, and there are none.
-    assert not finite["x"].between(0.2001, 0.9999).any() and finite["x"].max() > 1.0
 
 
 def test_limits_along_an_axis_are_those_of_state_evolution():

@@ -193,7 +193,7 @@ def figure(drawings: Collection[Drawing], computed: Results | None, mine: Drawin
     if others:
         theme.line(drawn, x * len(others), y, theme.faint(LINE, 0.75), width=1.5, name="lines of the class")
     if over:
-        Layers(drawn, columns, rows).theory(plane().theory(RATE)[0])
+        Layers(drawn, columns, rows).theory(plane().theory[0])
     if over and not (known := measured(computed).dropna()).empty:
         ends = {"array": known["high"] - known["half"], "arrayminus": known["half"] - known["low"]}
         look: dict[str, Any] = {"error_y": {**theme.BARS, **ends, "color": WHITE}}

@@ -67,12 +67,6 @@ def show(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
         _follow(page, items)
 
 
-def show_draws(page: str, jobs: Sequence[Job]) -> None:
-    """Refine the simulations of jobs, as `show` does, if all of them take less than a minute."""
-    items = theory.missing_draws(jobs)
-    st.caption(TOO_LONG) if theory.sample_seconds(items) > 60.0 else _follow(page, items)
-
-
 def _follow(page: str, items: list[Any]) -> None:
     pending: Refinement | None = st.session_state.get(f"{page}:theory")
     if pending and not set(items) <= set(pending.items):

@@ -148,8 +148,6 @@ def refine(view: View) -> None:
         refinement.show("transition", sweep.jobs)
     elif measure is not None and measure.quotient[0]:
         refinement.show("transition", sweep.jobs, bounds=True)
-    elif view.theory:
-        refinement.show_draws("transition", sweep.jobs)
 
 
 def _draw_map(data: SweepData, view: View) -> None:
@@ -162,7 +160,7 @@ def _draw_map(data: SweepData, view: View) -> None:
     label = message(metric.name, cells, *data.scales)
     plot.show(shown, key="transition.map", label=label, narrow=narrow, on_click=click)
     sweep_run.caption(sweep, table)
-    _explain(sweep, metric.name, bool(at), *(data.theory(view.show) if view.theory else (None, ())))
+    _explain(sweep, metric.name, bool(at), *(data.theory if view.theory else (None, ())))
     offered = table.assign(shown=cells["value"], inferred=cells["inferred"])
     sweep_offers.offer(sweep, shown, offered, data.metric(view.show), together=together)
 
@@ -170,9 +168,7 @@ def _draw_map(data: SweepData, view: View) -> None:
 def _explain(sweep: Sweep, color: str, crossed: bool, lines: pd.DataFrame | None, regions: Sequence[Region]) -> None:
     names = [] if lines is None else list(dict.fromkeys(name.partition(",")[0] for name in lines["line"]))
     words = [LINES[name] for name in names if name in LINES]
-    if any("predicted: " in name for name in names):
-        words.append("Predicted: theory at the n and p of each grid point reaches the contour there.")
-    if any(" = " in name and not name.startswith("predicted: ") for name in names):
+    if any(" = " in name for name in names):
         words.append("Next to the contour: its asymptotic position.")
     level = sweep.contour.words
     words += [REGIONS[region.name].format(level=level) for region in regions if region.name in REGIONS]
