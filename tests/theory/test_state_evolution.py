@@ -1,10 +1,16 @@
 """State evolution: channels, priors, fixed points and thresholds against slow quadrature, published figures, runs."""
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.special import expit
+from scipy.stats import norm
 
 from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.runs.job import make_job
+from lrlab.theory import priors
 from lrlab.theory.channels import answer
 from lrlab.theory.formula_link import FormulaLink
 from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
@@ -22,6 +28,23 @@ LINKS = (
     FormulaLink(0.3, "sin(2*z)"),
     FormulaLink(0.0, "erf(2*(z - 0.3))"),
 )
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.3])
+@pytest.mark.parametrize("precision", [0.01, 3.0, 300.0])
+def test_the_prior_is_that_of_the_model_by_slow_quadrature(rate, precision):
+    noise, slab = 1 / precision, 1 / rate
+
+    def mean_square(R):
+        inside = rate * norm.pdf(R, 0, np.sqrt(slab + noise))
+        outside = (1 - rate) * norm.pdf(R, 0, np.sqrt(noise))
+        mean = inside / (inside + outside) * slab / (slab + noise) * R
+        return mean**2 * (inside + outside)
+
+    ends = np.concatenate([[0.0], np.sqrt(noise) * np.geomspace(0.1, 20, 8), [12 * np.sqrt(slab + noise)]])
+    ends = np.sort(ends)
+    q = 2 * sum(quad(mean_square, a, b, epsabs=1e-13, limit=200)[0] for a, b in itertools.pairwise(ends))
+    assert expit(priors.level(np.log([precision]), rate))[0] == pytest.approx(q, rel=1e-8)
 
 
 def weak_recovery(moments):
@@ -92,7 +115,11 @@ def test_the_score_is_the_slope_of_the_likelihood_and_the_curvature_its_own(chan
     assert at.score == pytest.approx(half * (up.log_chance - down.log_chance) / (2 * h), abs=1e-5)
     if field != "complex":
         assert at.curvature == pytest.approx(-(up.score - down.score) / (2 * h), abs=1e-4)
-    if field:
+    if not field:
+        assert np.exp(at.log_chance).sum(axis=0) == pytest.approx(1.0)
+        known = answer(channel, w, 1e-14, y).log_chance
+        assert np.exp(known) == pytest.approx((1.0 + y * channel(w)) / 2.0, abs=1e-6)
+    else:
         turned = answer(channel, w * (-1.0 if field == "real" else 1j), V, y)
         assert turned.score == pytest.approx(at.score * (-1.0 if field == "real" else 1j))
         assert turned.curvature == pytest.approx(at.curvature)
