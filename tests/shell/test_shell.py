@@ -15,8 +15,7 @@ import pytest
 import lrlab
 from lrlab import catalog, extras, spec
 from lrlab.__main__ import main
-from lrlab.engine.engine import Engine
-from lrlab.parameters import InputError, printable
+from lrlab.parameters import printable
 from lrlab.presets.result import WORDS
 from lrlab.runs.run import Trial, TrialResult
 from lrlab.shell import app
@@ -136,17 +135,6 @@ def test_a_large_job_runs_on_a_worker_with_the_same_result(engine, monkeypatch, 
     np.testing.assert_array_equal(there.estimate, here.estimate)
 
 
-@pytest.fixture
-def without(monkeypatch):
-    """Return a function that lets a module be missing, with what other tests have imported of it."""
-
-    def leave_out(module):
-        for name in {module, *(name for name in sys.modules if name.startswith(f"{module}."))}:
-            monkeypatch.setitem(sys.modules, name, None)
-
-    return leave_out
-
-
 def test_a_port_that_is_taken_is_one_sentence(capsys):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -169,24 +157,6 @@ def test_arguments_are_what_the_server_is_started_with(monkeypatch, tmp_path):
     [[module, *arguments]] = started
     assert module == "streamlit" and arguments[:2] == ["streamlit", "run"] and arguments[2].endswith("app.py")
     assert arguments[3:] == ["--server.address", "127.0.0.1", "--server.port", "18501"]
-
-
-def test_without_streamlit_a_sentence_says_what_to_install(capsys, without):
-    without("streamlit")
-    said = refused(["app"], capsys)
-    assert "streamlit must be installed for the pages" in said and said.endswith("pip install 'lrlab[app]'\n")
-
-
-def test_without_an_engine_a_sweep_says_what_to_install(without):
-    without("distributed")
-    with pytest.raises(InputError, match=r"installed for sweeps.*pip install 'lrlab\[engine\]'"):
-        Engine()
-
-
-def test_without_scikit_learn_a_solver_says_what_to_install(without):
-    without("sklearn")
-    with pytest.raises(InputError, match=r"scikit-learn must be .*pip install 'lrlab\[fit\]'"):
-        lrlab.solve(lrlab.spec("multilabel", n=50, labels=4, rank=2), "svm", worker=False)
 
 
 def test_another_missing_module_is_not_explained_away():
