@@ -1,6 +1,6 @@
 """Scaled gradient descent on the factors of a low-rank matrix (ScaledGD), with an exact line search."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -8,14 +8,20 @@ from lrlab import lowrank
 from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import alignment, point
-from lrlab.solver_entry import Generator, Iterate, Iterates, solver
+from lrlab.solver_entry import Generator, Iterate, Iterates, choice, solver
 from lrlab.solvers.low_rank.starts import Start, started
 from lrlab.solvers.low_rank.tangent import WholeSteps
 from lrlab.solvers.methods.newton import quartic_step
 
 
 @solver(family="low-rank", oracle="rank", memory=0.6, max_iter=1000)
-def scaled_gradient(problem: LowRankData, *, start: Start = "moment", rng: Generator) -> Iterates:
+def scaled_gradient(
+    problem: LowRankData,
+    *,
+    directions: Annotated[str, choice("conjugate", "gradient", help="Polak-Ribiere, or as published")] = "conjugate",
+    start: Start = "moment",
+    rng: Generator,
+) -> Iterates:
     r"""Scaled gradient descent.
 
     Gradients scaled by the singular values; scarce entries of ill-conditioned tables take matrix-irls.
@@ -23,7 +29,7 @@ def scaled_gradient(problem: LowRankData, *, start: Start = "moment", rng: Gener
     .. math:: W \leftarrow (U + \eta X) \operatorname{diag}(s) (V + \eta Y)^\top, \ X = -G V \operatorname{diag}(1/s)
 
     minimize    F(W) = ||A(W) - b||^2 / 2  over W = U diag(s) V^T (d1, d2) of rank k; symmetric: V = U, s then refitted
-    direction   (X, Y) = -(G V diag(1/s), G^T U diag(1/s)),  G = A*(A(W) - b), conjugate to the last (Polak-Ribiere)
+    direction   (X, Y) = -(G V diag(1/s), G^T U diag(1/s)),  G = A*(A(W) - b), or conjugate ones (Polak-Ribiere)
     update      W <- (U + eta X) diag(s) (V + eta Y)^T; F is a quartic polynomial of eta, minimized exactly;
                 steps with the whole gradient leave minima that have the wrong terms (`WholeSteps`)
     converges   near W linearly, at a rate that does not depend on its singular values, from enough measurements
@@ -44,7 +50,7 @@ def scaled_gradient(problem: LowRankData, *, start: Start = "moment", rng: Gener
         scaled = step = -G / np.copysign(np.maximum(np.abs(s), 1e-10 * np.abs(s).max() or 1.0), s)
         G = G * s
         slope = -float(np.vdot(G, scaled))
-        if old:
+        if old and directions == "conjugate":
             conjugate = scaled + max(0.0, (slope + float(np.vdot(G, old[0]))) / old[2]) * old[1]
             step = conjugate if np.vdot(G, conjugate) < 0 else scaled
         left = A.left(step[:d1])

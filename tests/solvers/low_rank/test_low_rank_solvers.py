@@ -189,8 +189,11 @@ def test_the_update_of_gnimc_is_that_of_its_factors_whatever_their_scaling():
 
 
 @pytest.mark.parametrize("spec", [SENSING, NETWORK.replace(signs="mixed"), NETWORK.replace(signs="positive")])
-def test_scaled_gradients_do_not_see_the_condition_number(spec):
-    one, other = (lrlab.solve(spec.replace(condition=c), "scaled-gradient") for c in (1.0, 1000.0))
+@pytest.mark.parametrize("directions", ["gradient", "conjugate"])
+def test_scaled_gradients_do_not_see_the_condition_number(spec, directions):
+    one, other = (
+        lrlab.solve(spec.replace(condition=c), "scaled-gradient", directions=directions) for c in (1.0, 1000.0)
+    )
     assert one.stop is other.stop is Stop.CONVERGED and max(one.metrics["error"], other.metrics["error"]) < 1e-12
     assert len(other.rows) < 2 * len(one.rows)
 
