@@ -53,7 +53,7 @@ TOGETHER = (
     # They show the same runs, which one process computes once.
     ("lessons/test_lessons.py", "ui/test_every_page.py"),
     # Loading the app for the first time takes ten seconds per server and browser.
-    ("ui/test_accessibility.py", "ui/test_foreign_text.py", "ui/test_class_load.py"),
+    ("ui/test_accessibility.py", "ui/test_foreign_text.py"),
 )
 """Files that one process runs."""
 

@@ -1,5 +1,6 @@
-"""Text from outside is shown as text: in addresses, definitions, names and tables; parts of pages without a page."""
+"""Text from outside is shown as text; pages of other sites are refused; a small class at a real server."""
 
+import asyncio
 import gzip
 import io
 import json
@@ -13,8 +14,11 @@ import pandas as pd
 import pytest
 import streamlit as st
 from playwright.sync_api import expect
+from websockets.asyncio.client import connect
+from websockets.exceptions import InvalidStatus
 
 import lrlab
+from benchmarks.load.classroom import attend, predict
 from lrlab.sweeps.toml import parse
 from lrlab.ui import startup
 from lrlab.ui.spectrum.results_view import sentence
@@ -24,6 +28,7 @@ from lrlab.ui.widgets.text import JOINER, plain
 from tests.ui import driving
 from tests.ui.browsing import opened
 from tests.ui.driving import components, drawn, errors, finished
+from tests.waiting import aside
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = [
@@ -186,3 +191,28 @@ def test_errors_of_sparse_signals_are_those_of_the_solver(solver, i, j):
     trace = lrlab.solve(lrlab.spec("one-bit-sensing", **given), solver)
     assert trace.rows[-1]["error"] == pytest.approx(known["errors"][point][-1], rel=5e-3)
     assert trace.iterations == known["iterations"][point][-1]
+
+
+def test_pages_of_other_servers_do_not_reach_it(address):
+    """A proxy passes on the host name of the request, which must be the name of the page."""
+
+    async def status(origin: str) -> int:
+        port, there = int(address.rpartition(":")[2]), "ws://lab.example.org/_stcore/stream"
+        try:
+            async with connect(there, host="127.0.0.1", port=port, subprotocols=["streamlit"], origin=origin):
+                return 101
+        except InvalidStatus as refused:
+            return refused.response.status_code
+
+    assert aside(asyncio.run, status("https://lab.example.org")) == 101
+    assert aside(asyncio.run, status("https://elsewhere.example.org")) == 403
+
+
+@pytest.mark.slow
+def test_a_class_runs_and_predicts_and_sees_the_answer_in_each_round(address):
+    waited = aside(asyncio.run, attend(address, 4, touching=1))
+    assert {name: len(values) for name, values in waited.items()} == {
+        "answer to a change": 2, "first iterate": 4, "end": 4,
+    }  # fmt: skip
+    waited = aside(asyncio.run, predict(address, 6))
+    assert [len(values) for values in waited.values()] == [2, 2 * 7]
