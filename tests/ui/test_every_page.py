@@ -259,7 +259,7 @@ def test_one_button_races_all_solvers_within_its_budget(monkeypatch, model, orac
 
 def test_a_model_with_one_solver_has_no_race(monkeypatch):
     entries = catalog.solvers_for("rank-one-sensing")
-    monkeypatch.setattr(catalog, "solvers_for", lambda model: entries[:1])
+    monkeypatch.setattr(catalog, "solvers_for", lambda *given: entries[:1])
     at = driving.opened("transition", model="rank-one-sensing", solvers=entries[0].name)
     button = at.button(key="transition-race")
     assert button.disabled and button.help == "Needs two solvers."
