@@ -10,6 +10,7 @@ EXTRAS = {
     "distributed": ("dask[distributed]", "sweeps and runs on workers", "engine"),
     "sklearn": ("scikit-learn", "fits to your data, images of digits and some solvers", "fit"),
     "PIL": ("pillow", "images", "fit"),
+    "anywidget": ("anywidget", "figures that move in notebooks", "notebook"),
 }
 """By module: its distribution, its purpose, and the smallest extra of lrlab that brings it."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from lrlab.catalog import family
 from lrlab.engine.engine import get_engine
 from lrlab.engine.live import LiveRun, LiveRuns
+from lrlab.extras import named
 from lrlab.figures import convergence
 from lrlab.figures.runs import measures_of, metric_of, outcomes, recoveries
 from lrlab.parameters import InputError
@@ -41,13 +42,10 @@ def live(spec: Spec, solvers: Sequence[AnySolver], measure: str = "", **settings
 
 @cache
 def _widget() -> Any:
-    try:
+    with named():
         import anywidget  # noqa: F401  (plotly's widget needs it)
         import ipywidgets
-    except ImportError as error:
-        remedy = 'pip install "lrlab[notebook]"'
-        raise InputError("lrlab.live", "in an environment with anywidget", "one without", remedy) from error
-    import plotly.graph_objects as go
+        import plotly.graph_objects as go
 
     class LiveFigure(ipywidgets.VBox):
         """The figure of runs, which grows with them, and the verdict below it."""
