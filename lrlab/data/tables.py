@@ -188,11 +188,11 @@ def _completed(dialect: Dialect, rows: list[Row], comments: Sequence[Row]) -> li
     if not wider or any(map(dialect.is_number, dialect.fields(rows[0].text))):
         return rows
     fields = [dialect.fields(row.text) for row in rows[1:]]
-    names = {row[0] for row in fields if row[0].isdecimal() or not dialect.numeric(row[0])}
+    first = {row[0] for row in fields if row[0].isdecimal() or not dialect.numeric(row[0])}
     if not any(row[-1] for row in fields):
         return [Row(rows[0].line, rows[0].text + dialect.mark, len(fields[0])), *rows[1:]]
     whole = Row(rows[0].line, f'""{dialect.mark}{rows[0].text}', len(fields[0]))
-    return [whole, *rows[1:]] if len(names) == len(fields) else rows
+    return [whole, *rows[1:]] if len(first) == len(fields) else rows
 
 
 def _heading(dialect: Dialect, rows: Sequence[Row]) -> list[str]:
