@@ -5,7 +5,6 @@ from functools import lru_cache
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.special import gammaln
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Matrix, Scores
@@ -16,12 +15,10 @@ BLOCK = 2**19
 
 
 class Posterior(NamedTuple):
-    """Gaussian posteriors of some rows of labels: mean and variance (b, L); trace and log determinant of each G^-1."""
+    """Gaussian posteriors of some rows of labels: mean and variance (b, L)."""
 
     mean: Array
     variance: Array
-    trace: Array
-    logarithm: Array
 
 
 def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
@@ -34,9 +31,7 @@ def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
     root = np.linalg.inv(np.linalg.cholesky(systems(v, Phi, variance)))
     whitened = root @ Phi
     mean = v * ((root @ rest[:, :, None]).mT @ whitened)[:, 0]
-    logarithm = 2.0 * np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    left = np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0)
-    return Posterior(mean, left, np.einsum("bkc,bkc->b", root, root), logarithm)
+    return Posterior(mean, np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0))
 
 
 def systems(v: Array, Phi: Array, variance: float) -> Array:
@@ -65,42 +60,20 @@ class Sparsity(NamedTuple):
         return (self.rate + squares / 2) / (self.shape + 0.5)
 
 
-class Unobserved(NamedTuple):
-    """Unobserved labels: prior variances (n, L), 0 if observed, after an update of their posterior.
+def inferred(
+    v: Array, observed: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float
+) -> tuple[Array, Array]:
+    """Return variances of unobserved labels after an update of their posterior, and E[Y] Phi^T of all labels (n, k).
 
-    images: E[Y] Phi^T of all labels (n, k). spread: summed variance of Y Phi^T. bound: their part of the bound.
+    v: their prior variances (n, L), 0 if observed. observed, predicted: Phi y_obs and W^T x, (n, k).
     """
-
-    v: Array
-    images: Array
-    spread: float
-    bound: float
-
-
-def inferred(v: Array, observed: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float) -> Unobserved:
-    """Return the posterior of unobserved labels, then of their precisions, from W^T x (n, k) and Phi y_obs."""
-    n, k = len(v), len(Phi)
-    variances, images, spread, bound = np.zeros_like(v), observed.copy(), 0.0, 0.0
-    for start in range(0, n, height(Phi)):
-        cut = slice(start, min(start + height(Phi), n))
-        at, there = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance), v[cut] > 0
+    variances, images = np.zeros_like(v), observed.copy()
+    for start in range(0, len(v), height(Phi)):
+        cut = slice(start, start + height(Phi))
+        at = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance)
         images[cut] += at.mean @ Phi.T
-        spread += variance * (k * len(at.mean) - variance * float(at.trace.sum()))
-        variances[cut] = np.where(there, prior.variances(at.mean**2 + at.variance), 0.0)
-        bound += labels_bound(v[cut][there], variances[cut][there], prior)
-        bound += float(k * len(at.mean) * np.log(variance) + at.logarithm.sum()) / 2
-    return Unobserved(variances, images, spread, bound)
-
-
-def labels_bound(before: Array, after: Array, prior: Sparsity) -> float:
-    """Return E[log p(y | alpha)] + E[log p(alpha)] + entropies of unobserved labels and precisions, less log |G / s^2|.
-
-    before, after: 1 / E[alpha] that Q(y) was computed from, and 1 / E[alpha] computed from Q(y).
-    """
-    a, b = prior
-    constant = a * np.log(b) - gammaln(a) + gammaln(a + 0.5) + 0.5
-    rates = (a + 0.5) * after
-    return float(len(after) * constant - (a + 0.5) * np.log(rates).sum() + np.log(before).sum() / 2)
+        variances[cut] = np.where(v[cut] > 0, prior.variances(at.mean**2 + at.variance), 0.0)
+    return variances, images
 
 
 MOST = 1000
