@@ -124,6 +124,8 @@ def test_the_reading_of_labels_names_columns_form_and_what_is_left_out(tmp_path)
     assert said.startswith("30 rows, 1 feature, 2 labels (features a, labels is.calm..is.sad). lrlab leaves out column")
     with pytest.raises(lrlab.InputError, match="labels must be the name of a column .* got label0"):
         read_task(tmp_path / "f.csv", labels=",".join(f"label{k}" for k in range(100)))
+    with pytest.raises(lrlab.InputError, match="must be a regular file, got"):
+        read_task(tmp_path / "f.csv", labels=tmp_path)
     assert said.endswith("per row. Form: separated by semicolons, decimal commas; model multilabel.")
 
 

@@ -18,7 +18,7 @@ from lrlab.presets import claims, items, lines, quantities
 from lrlab.presets.definition import moved
 from lrlab.presets.evidence import Samples
 from lrlab.presets.items import Search
-from lrlab.presets.quantities import FUNCTIONS, QUANTITIES, at_distance, evaluated
+from lrlab.presets.quantities import FUNCTIONS, QUANTITIES, evaluated
 
 
 def small_plan(name, **changes):
@@ -183,41 +183,6 @@ def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
     assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
 
 
-def test_gaps_are_those_of_the_empirical_minimisers():
-    spec = lrlab.spec("multilabel", n=400, d=3, labels=4, rank=1, per_row=0, seed=1)
-    parts = QUANTITIES["generalisation-gaps"](spec)
-    rng = np.random.default_rng(spec.streams().data)
-    label, signs = rng.integers(4, size=400), rng.integers(0, 2, size=(400, 3)) * 2.0 - 1.0
-    X = np.zeros((4, 3))
-    for row, x in zip(label, signs, strict=True):
-        X[row] += x / np.sqrt(3)
-    # The risk of Z on these rows is <Z, X> / n, and on fresh ones 0.
-    u, _, vt = np.linalg.svd(X)
-    for ball, Z in (("frobenius", X / np.linalg.norm(X)), ("trace", np.outer(u[:, 0], vt[0]))):
-        assert parts[ball] == pytest.approx(np.sqrt(400) * np.vdot(Z, X) / 400)
-    large = QUANTITIES["generalisation-gaps"](spec.replace(n=4000, d=60, labels=90))
-    assert large["trace"] == pytest.approx(bound_of("yu2014-claims7-8", 1, spec.replace(d=60, labels=90)), rel=0.1)
-
-
-def test_the_contraction_is_the_largest_deviation_on_the_tangent_space():
-    spec = lrlab.spec("polynomial-network", p=6, r=2, m=80, seed=2)
-    problem = spec.build()
-    U, X = problem.truth.U, problem.operator.X
-    rng = np.random.default_rng(0)
-    basis = np.array([(U @ B.T + B @ U.T).ravel() for B in rng.standard_normal((40, 6, 2))])
-    T = np.linalg.svd(basis, full_matrices=False)[2][: spec.degrees_of_freedom]
-
-    def deviation(Z):
-        r = np.einsum("ij,jk,ik->i", X, Z, X)
-        return Z - (X.T * r) @ X / (2 * 80) + r.mean() / 2 * np.eye(6)
-
-    images = np.array([deviation(row.reshape(6, 6)).ravel() for row in T])
-    parts = QUANTITIES["contraction"](spec)
-    assert parts["tangent"] == pytest.approx(2 * np.linalg.norm(images @ T.T, 2), rel=0.01)
-    L = problem.truth.dense()
-    assert parts["fixed"] == pytest.approx(2 * np.linalg.norm(deviation(L), 2) / np.linalg.norm(L, 2))
-
-
 def test_the_least_misfit_is_that_of_cplst_and_leml_exceeds_it_by_its_weight_squared():
     spec = lrlab.spec("multilabel", n=120, d=8, labels=6, rank=2, seed=3)
     closed = QUANTITIES["rank-fits"](spec)["closed"]
@@ -244,22 +209,6 @@ def test_a_search_ends_where_runs_begin_to_recover(monkeypatch):
     assert 700 <= items.fewest(replace(search, close=1.3)) <= 1.3 * 700 + 1 and len(tried) < exact
     monkeypatch.setattr(Search, "recovers", lambda *given: False)
     assert items.fewest(search) == np.inf
-
-
-def test_the_perturbation_is_the_sum_of_the_theorem_at_its_distance():
-    spec = lrlab.spec("one-bit-multilabel", m=3000, d1=6, d2=4, rank=2, seed=5)
-    W = spec.truth()
-    other = at_distance(W, np.random.default_rng(spec.streams().solver), 0.4)
-    gap = W.dense() - other.dense()
-    assert np.linalg.norm(gap, 2) == pytest.approx(0.4) and len(other.s) == 4
-    assert np.linalg.norm(other.dense(), axis=0) == pytest.approx(np.ones(4))
-    (samples,) = spec.build().blocks(0)
-    H = np.zeros((6, 4))
-    for x, j in zip(samples.X, samples.labels, strict=True):
-        H[:, j] += (np.sign(x @ W.dense()[:, j]) - np.sign(x @ other.dense()[:, j])) * x
-    expected = np.linalg.norm(H * 4 / 3000 / np.sqrt(2 / np.pi) - gap, 2)
-    assert QUANTITIES["perturbation"](spec, 0.4)["norm"] == pytest.approx(expected)
-    assert bound_of("qiu2017-theorem2", 0, spec, 0.25) == pytest.approx(np.sqrt(24 * np.sqrt(2) / 3000) * 0.5)
 
 
 @pytest.mark.parametrize("distance", [0.3, 1.0, 1.4])
