@@ -1,5 +1,6 @@
 """LEML with a kernel: a low-rank predictor on Nystroem features of a Gaussian kernel (Yu et al. 2014, section 3)."""
 
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Annotated, Any
@@ -7,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterates, choice, number
 from lrlab.solvers.multilabel import options as shared
@@ -22,7 +22,7 @@ LANDMARKS = 1000
 def kernel_leml(
     problem: LabelData,
     *,
-    bandwidth: Annotated[float, number(0, 1e9, "length scale; 0: the median distance of rows", symbol="h")] = 0.0,
+    bandwidth: Annotated[float, number(0, 1e9, "length scale; 0: root mean square distance of rows", symbol="h")] = 0.0,
     landmarks: Annotated[int, number(0, 20_000, "rows that stand for all; 0: at most 1,000", symbol="m")] = 0,
     loss: Annotated[str, choice("squared", "logistic", help="squared on labels 0, 1; logistic on -1, 1")] = "squared",
     regularization: shared.Regularization = 1.0,
@@ -57,7 +57,8 @@ def kernel_leml(
     X = problem.X
     scaler = StandardScaler(with_mean=not issparse(X)).fit(X)
     centre = np.zeros(X.shape[1]) if issparse(X) else scaler.mean_
-    h = bandwidth or median_distance(scaled(X, centre, scaler.scale_), rng)
+    # Two rows differ by 2 in the mean square of each standardized feature.
+    h = bandwidth or math.sqrt(2.0 * max(1, np.count_nonzero(scaler.var_)))
     units = np.sqrt(2.0) * h * scaler.scale_
     count, seed = min(X.shape[0], landmarks or LANDMARKS), int(rng.integers(2**31))
     nystroem = Nystroem(gamma=1.0, n_components=count, random_state=seed)
@@ -69,14 +70,3 @@ def kernel_leml(
         ends = {"offset": getattr(Z, "offset", 0.0), "threshold": Z.threshold}
         estimate = KernelRank.at(Z._replace(U=nystroem.normalization_.T @ Z.U), **parts, **ends)
         yield replace(iterate, estimate=estimate, note=f"bandwidth {h:.4g}; {count} landmarks")
-
-
-def median_distance(X: Matrix, rng: Generator) -> float:
-    """Return the median distance between different rows, among at most 1,000 of them; 1 if there are none."""
-    from sklearn.metrics import euclidean_distances
-
-    drawn = X[np.sort(rng.permutation(X.shape[0])[:1000])]
-    distances: Array = euclidean_distances(drawn)[np.triu_indices(drawn.shape[0], 1)]
-    # Rounding leaves something of the distance of equal rows.
-    distances = distances[distances > 1e-7 * abs(drawn).max()]
-    return float(np.median(distances)) if len(distances) else 1.0
