@@ -1,11 +1,10 @@
-"""Waiting for a condition, for trials that other processes store, for the address of a scheduler."""
+"""Waiting for a condition, in another thread, for the address of a scheduler."""
 
 import json
-import sqlite3
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,13 +27,6 @@ def until(condition: Callable[[], object], seconds: float = PATIENCE) -> float:
         assert time.monotonic() < began + seconds, "timed out"
         time.sleep(0.02)
     return time.monotonic() - began
-
-
-def stored_trials(path: Path) -> int:
-    """Return the number of trials in a store, 0 before it is one; cheaper than to open a `Store`."""
-    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as connection:
-        return int(connection.execute("SELECT count(*) FROM trials").fetchone()[0])
-    return 0
 
 
 def address_in(file: Path) -> str:

@@ -202,13 +202,6 @@ rows = [["quiet", "power", 99.0], ["quiet", "LEML", ""], ["loud", "power", 95.5]
 """
 
 
-@pytest.fixture(scope="module")
-def result():
-    plan = table.plan(read("small", COLUMNS))
-    assert len(plan.items) == 2 * 2 * 2
-    return plan.finish(collect(LocalResults(plan.function, plan.items)))
-
-
 def test_runs_are_those_of_the_file_and_solvers_see_the_same_data():
     items = table.plan(read("small", COLUMNS)).items
     specs = {item.seeded.spec for item in items}
@@ -217,7 +210,10 @@ def test_runs_are_those_of_the_file_and_solvers_see_the_same_data():
     assert strengths == [9.0, 2.0, 9.0, 2.0] and {item.job.limits.max_iter for item in items} == {3}
 
 
-def test_ours_stand_beside_what_was_printed(result):
+def test_ours_stand_beside_what_was_printed():
+    plan = table.plan(read("small", COLUMNS))
+    assert len(plan.items) == 2 * 2 * 2
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     keys = ["panel", "series", "column"]
     rows, trials = result.table.dropna(subset=keys).set_index(keys).sort_index(), result.trials
     own = trials[(trials["series"] == "power") & (trials["column"] == "loud")]

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,7 +29,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.tables import cell_rows
 from lrlab.sweeps.toml import parse, to_toml
-from tests.waiting import stored_trials, until
+from tests.waiting import until
 
 SWEEP = Sweep(
     spec=spec("one-bit-sensing", n=200, p=5),
@@ -38,6 +38,13 @@ SWEEP = Sweep(
     trials=20,
 )
 TOTAL = 120
+
+
+def stored_trials(path):
+    """Return the number of trials in a store, 0 before it is one; cheaper than to open a `Store`."""
+    with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{path}?mode=rw", uri=True)) as connection:
+        return int(connection.execute("SELECT count(*) FROM trials").fetchone()[0])
+    return 0
 
 
 def one_by_one(function, items):

@@ -67,18 +67,11 @@ def page(tab):
     assert not failures
 
 
-@pytest.fixture(scope="session")
-def phone(tab):
-    context = tab.context.browser.new_context(viewport={"width": 390, "height": 844})
+@pytest.fixture
+def student(tab):
+    """Return the page of another browser, of the size of a phone, without cookies."""
+    phone = {"width": 390, "height": 844}
+    context = tab.context.browser.new_context(viewport=phone, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(1e3 * PATIENCE)
     yield context.new_page()
     context.close()
-
-
-@pytest.fixture
-def student(phone):
-    """Return the page of another browser, of the size of a phone, without cookies."""
-    phone.context.clear_cookies()
-    phone.emulate_media(color_scheme="light", reduced_motion="reduce")
-    yield phone
-    phone.goto("about:blank")

@@ -22,13 +22,6 @@ SMALL = "jain2013-fig1c"
 PUBLISHED = [name for name in presets.names() if paper_of(name)]
 
 
-@pytest.fixture
-def own_store(monkeypatch, tmp_path):
-    """Give the page an empty store, and return its path."""
-    monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "own.sqlite"))
-    return tmp_path / "own.sqlite"
-
-
 @pytest.mark.slow
 def test_the_gallery_has_a_card_with_picture_verdict_and_time_for_every_experiment():
     at = opened("papers")
@@ -80,7 +73,8 @@ def test_an_experiment_opens_without_computing_and_without_data(name, monkeypatc
 
 
 @pytest.mark.slow
-def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch, own_store):
+def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch, tmp_path):
+    monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "own.sqlite"))
     requested = []
 
     def start(function, items):
@@ -100,7 +94,7 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
     counts = [[trials for trials, *_ in trace["customdata"]] for trace in traces]
     assert counts and all(1 <= trials <= done for own in counts for trials in own)
     assert all(point[0] > done for point in shipped.load(SMALL).panels[0].figure.data[0].customdata)
-    with Store(own_store) as store:
+    with Store(tmp_path / "own.sqlite") as store:
         assert sum(group.trials for group in store.groups()) == done
     at.button(key="papers-cancel").click().run()
     assert not at.session_state["papers:run"].alive
