@@ -286,15 +286,9 @@ def test_runs_whose_handle_is_dropped_are_ended(small_engine):
     assert collect(small_engine.map(abs, [-1])) == [1]
 
 
-def call_of(items: int) -> Call:
-    """Return a call of many items."""
-    call = Call(abs, 0.2, math.inf, 1)
-    call.add(list(enumerate(range(items))))
-    return call
-
-
 def test_batches_grow_with_the_pace_and_items_not_begun_are_sent_again():
-    call = call_of(1000)
+    call = Call(abs, 0.2, math.inf, 1)
+    call.add(list(enumerate(range(1000))))
     assert call.next_batch(1, 1.0).numbers == [0]
     done = BatchDone([(0, 0)], 0.01)
     call.put(0, done)

@@ -27,11 +27,6 @@ def small_plan(name, **changes):
     return presets.plan(dataclasses.replace(preset, content={**preset.content, **changes}))
 
 
-def small(name, **changes):
-    plan = small_plan(name, **changes)
-    return plan.finish(collect(LocalResults(plan.function, plan.items)))
-
-
 def points_of(result):
     return result.table[result.table["level"] == "point"]
 
@@ -47,7 +42,8 @@ def test_a_local_minimum_is_no_success():
 
 
 def test_what_a_solver_refuses_is_left_out():
-    result = small("jain2013-fig1d", axes={"d": [1, 4]}, trials=3)
+    plan = small_plan("jain2013-fig1d", axes={"d": [1, 4]}, trials=3)
+    result = plan.finish(collect(LocalResults(plan.function, plan.items)))
     points, refused = points_of(result), result.trials[result.trials["refused"] != ""]
     assert len(refused) == 2 and refused["refused"].str.contains("lower rank").all()
     shown, left_out = (set(zip(own["series"], own["d"], strict=True)) for own in (points, refused))

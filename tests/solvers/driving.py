@@ -16,15 +16,10 @@ SPECS = {
 every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 
 
-def driven(iterations, max_iter=1000, tol=1e-8):
-    """Return why a run stopped, and all its iterates."""
-    iterates = []
-    return drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol), iterates
-
-
 def run(solver, problem, max_iter=1000, seed=0, tol=1e-8, **options):
     """Run a solver on a problem; return why it stopped, and all its iterates."""
-    return driven(solver(problem, rng=np.random.default_rng(seed), **options), max_iter, tol)
+    iterations, iterates = solver(problem, rng=np.random.default_rng(seed), **options), []
+    return drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol), iterates
 
 
 def dense(table):

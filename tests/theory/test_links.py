@@ -203,19 +203,15 @@ def test_the_prior_is_that_of_the_model_by_slow_quadrature(rate, precision):
     assert expit(priors.level(np.log([precision]), rate))[0] == pytest.approx(q, rel=1e-8)
 
 
-def weak_recovery(moments):
-    """Mondelli & Montanari (2018), Theorem 2: where mu_1 = 0, the fixed point 0 loses its stability there."""
-    assert moments.mu1 == 0
-    return (1.0 - moments.mu0**2) / (moments.mu2 - moments.mu0) ** 2
-
-
 @pytest.mark.parametrize(
     ("threshold", "ratio"), [(0.3, 3.44), (0.5, 1.91), (0.6745, 1.36), (1.0, 0.925), (1.5, 0.767), (2.0, 0.931)]
 )
 def test_weak_recovery_begins_where_the_fixed_point_leaves_zero(threshold, ratio):
+    """Mondelli & Montanari (2018), Theorem 2: where mu_1 = 0, the fixed point 0 loses its stability there."""
     link = ThresholdLink(0.0, threshold)
-    exact = weak_recovery(link.moments)
-    assert exact == pytest.approx(ratio, abs=6e-3)
+    mu0, mu1, mu2 = link.moments[:3]
+    exact = (1.0 - mu0**2) / (mu2 - mu0) ** 2
+    assert mu1 == 0 and exact == pytest.approx(ratio, abs=6e-3)
     assert overlaps(link, 0.99 * exact).fast == 0.0 < overlaps(link, 1.01 * exact).fast
     assert overlaps(link, 0.99 * exact, rate=0.1).fast == 0.0 < overlaps(link, 1.01 * exact, rate=0.1).fast
 
