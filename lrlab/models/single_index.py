@@ -75,10 +75,7 @@ class SingleIndexSpec(PicturedSpec):
         """Warn if theory does not apply."""
         if self.theory_holds:
             return ""
-        if self.design == "correlated":
-            few = "only for methods that linear changes of x leave as they are: sir, phd, glm"
-            return f"On correlated Gaussian designs there are asymptotic limits {few}."
-        return f"No asymptotic limits: they hold for Gaussian designs, this one is {self.design}."
+        return f"No asymptotic limits: they hold for independent Gaussian entries, this design is {self.design}."
 
     @property
     def data_bytes(self) -> int:

@@ -1,11 +1,4 @@
-r"""Shared parts of solvers of single-index models: declaration, refusals, and overlaps at the n and p of a spec.
-
-On a correlated Gaussian design x = A g, <x, b> is <g, t> with t = A^T b, and a method whose estimate from A g is A^{-T}
-times the one from g finds t as it does for independent entries. By symmetry the estimate is sqrt(q) t / ||t|| +
-sqrt(1 - q) w, w uniform on the unit vectors orthogonal to t and q its overlap there; the estimate of b is A^{-T} times
-it. For large p and a signal that is not aligned with S = A A^T, whose diagonal is 1, ||t|| tends to 1 and the overlap
-to q / (q + (1 - q) tr(S^{-1}) / p).
-"""
+"""Shared parts of solvers of single-index models: declaration, refusals, and overlaps at the n and p of a spec."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +30,6 @@ SAME_ANSWERS = " All responses are equal: the estimate is the direction of the m
 def index_solver(
     *checks: Check,
     one_kind: bool = False,
-    equivariant: bool = False,
     simulate: Callable[[Any], float] | bool = False,
     **parts: Any,
 ) -> Any:
@@ -45,8 +37,6 @@ def index_solver(
 
     checks, and refuse=: functions (spec, options) that refuse a spec; constant links are always refused.
     one_kind: whether it runs on responses that are all equal; if not, it ends at once, with b = 0 and a note.
-    equivariant: whether the estimate from A x is A^{-T} times the one from x, for every A, so that limits for
-    independent entries imply limits for correlated ones.
     simulate: whether the overlap at the n and p of a spec is predicted from synthetic problems, or the seconds that one
     of them takes, of a spec; by default those of a method that reads the data a few times.
     """
@@ -58,9 +48,7 @@ def index_solver(
             refusal(spec, options)
 
     def applicable(spec: Any, options: Options) -> dict[str, float]:
-        if spec.theory_holds:
-            return predict(spec, options)
-        return correlated(predict(spec, options), spec) if spec.design == "correlated" and equivariant else {}
+        return predict(spec, options) if spec.theory_holds else {}
 
     def sample_seconds(spec: Any, options: Options) -> float:
         if spec.n * spec.p > MOST_ENTRIES:
@@ -77,22 +65,6 @@ def index_solver(
 
 
 moment_solver = partial(index_solver, streams=True, memory=0.35, matrix=lambda spec, options: spec.p**2)
-
-
-def correlated(limits: dict[str, float], spec: Any) -> dict[str, float]:
-    """Return the limits on a correlated design from the limits for independent entries; none for images."""
-    if spec.side:
-        return {}
-    lost = inverse_trace(spec.p, spec.correlation) / spec.p
-    return {
-        name: value / (value + (1.0 - value) * lost) if name.startswith("limit_overlap") and value else value
-        for name, value in limits.items()
-    }
-
-
-def inverse_trace(p: int, correlation: float) -> float:
-    """Return the trace of the inverse covariance of a correlated design."""
-    return ((p - 2) * (1.0 + correlation**2) + 2.0) / (1.0 - correlation**2)
 
 
 def needs_both_answers(run: Callable[..., Iterates]) -> Any:

@@ -22,7 +22,7 @@ def limits(spec: Any, options: Options) -> dict[str, float]:
     return known | ({"limit_threshold": least} if math.isfinite(least) else {})
 
 
-@index_solver(needs_first_moment, predict=limits, equivariant=True, memory=0.1)
+@index_solver(needs_first_moment, predict=limits, memory=0.1)
 def glm(
     problem: SingleIndexData,
     *,

@@ -70,7 +70,7 @@ def predict_sir(spec: Any, options: Options) -> dict[str, float]:
     return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
-@moment_solver(needs_samples, needs_first_moment, predict=predict_sir, equivariant=True, simulate=True)
+@moment_solver(needs_samples, needs_first_moment, predict=predict_sir, simulate=True)
 def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Sliced inverse regression (SIR).
 

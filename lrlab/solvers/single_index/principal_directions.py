@@ -18,7 +18,7 @@ def predict_phd(spec: Any, options: Options) -> dict[str, float]:
     return {"limit_overlap": principal_hessian.overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
-@moment_solver(needs_samples, needs_second_moment, predict=predict_phd, equivariant=True, simulate=True)
+@moment_solver(needs_samples, needs_second_moment, predict=predict_phd, simulate=True)
 def phd(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Principal Hessian directions (PHD).
 
