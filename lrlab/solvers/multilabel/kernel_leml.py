@@ -58,7 +58,7 @@ def kernel_leml(
     scaler = StandardScaler(with_mean=not issparse(X)).fit(X)
     centre = np.zeros(X.shape[1]) if issparse(X) else scaler.mean_
     # Two rows differ by 2 in the mean square of each standardized feature.
-    h = bandwidth or math.sqrt(2.0 * max(1, np.count_nonzero(scaler.var_)))
+    h = bandwidth or math.sqrt(2.0 * max(1, int(np.count_nonzero(scaler.var_))))
     units = np.sqrt(2.0) * h * scaler.scale_
     count, seed = min(X.shape[0], landmarks or LANDMARKS), int(rng.integers(2**31))
     nystroem = Nystroem(gamma=1.0, n_components=count, random_state=seed)
