@@ -35,8 +35,8 @@ Requested = Mapping[Job, range]
 Counts = NDArray[np.int64]
 Directions = tuple[int, int]
 """How success rates go along each axis: 1 grow, -1 fall, 0 unknown."""
-NEIGHBORS = 16
-"""Known cells that decide about an unknown one."""
+ALL, NEIGHBORS = 1000, 16
+"""Known cells that all decide about each unknown one; of more, so many of the nearest."""
 
 
 def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
@@ -215,7 +215,7 @@ def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:
 
 
 def interpolate_missing(values: Array, known: Mask) -> Array:
-    """Return values that are known in some cells, interpolated in the others by radial functions of the nearest ones.
+    """Return values that are known in some cells, interpolated in the others by radial functions.
 
     Along a line this is linear between known cells, and constant beyond them.
     """
@@ -226,7 +226,8 @@ def interpolate_missing(values: Array, known: Mask) -> Array:
     filled, places = values.copy(), np.argwhere(known)
     # One thread: a second thread of LAPACK spins for small systems on a core that a worker needs.
     with blas_threads(1):
-        radial = RBFInterpolator(places, values[known], neighbors=NEIGHBORS, kernel="linear", degree=0)
+        neighbors = NEIGHBORS if len(places) > ALL else None
+        radial = RBFInterpolator(places, values[known], neighbors=neighbors, kernel="linear", degree=0)
         filled[~known] = np.clip(radial(np.argwhere(~known)), values[known].min(), values[known].max())
     return filled
 

@@ -5,9 +5,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
-from lrlab.linalg import unit
+from lrlab.linalg import top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
 from lrlab.solvers.methods.message_passing import State, iterations, spectral_state
@@ -118,7 +117,7 @@ def even_start(problem: SingleIndexData, s: int) -> State:
         differing = weights @ np.square(X)
         entries = np.sort(np.argsort(-np.abs(differing - np.median(differing)))[: 4 * s])
         v, among = np.zeros(p), X[:, entries]
-        v[entries] = eigh((among.T * weights) @ among)[1][:, -1]
+        v[entries] = top_eigenpairs((among.T * weights) @ among, 1, dense=1500)[1][:, 0]
         return spectral_state(X, v, 0.5)
     limit = spectral_start(problem.link, n / p)
     # Below the weak-recovery threshold the estimate is noise, and t is 1, its value there.
