@@ -43,6 +43,8 @@ _lock = threading.RLock()
 PLUGINS: tuple[Plugin, ...] = ()
 LEFT_OUT: tuple[str, ...] = ()
 """Sentences on broken plugins."""
+_broken = set[Source]()
+"""Broken plugins that another process has sent."""
 FAMILIES: tuple[Family, ...]
 MODEL_ENTRIES: Mapping[str, ModelEntry]
 MODELS: Mapping[str, type[Spec]]
@@ -168,10 +170,12 @@ def sources() -> list[Source]:
 
 
 def install(sent: Iterable[Source]) -> None:
-    """Add the plugins that another process has sent; `LEFT_OUT` names the broken ones."""
-    have = sources()
-    if new := [source for source in sent if source not in have]:
+    """Add the plugins that another process has sent, broken ones again with a new one; `LEFT_OUT` names them."""
+    global _broken
+    new = [source for source in sent if source not in sources()]
+    if not set(new) <= _broken:
         add_all(partial(plugins.from_source, source) for source in new)
+        _broken = set(new).difference(sources())
 
 
 def spec(model: str, **parameters: object) -> Spec:

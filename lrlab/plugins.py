@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, get_origin
 
 from lrlab import code_hash
 from lrlab.model_entry import ModelEntry
@@ -190,6 +190,10 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
     alike = [one.spec for one in models if one.family.name == family.name]
     every_axis = {name: title for one in alike for name, title in axes(one).items()}
     of_family = {one.name: one for one in solvers if {*served(one, models)} & {one.model for one in alike}}
+    for name, hint in inspect.get_annotations(spec).items():
+        if name not in declared(spec) and ClassVar not in (hint, get_origin(hint)):
+            remedy = "Annotated[type, Parameter(meaning=...)] = default, in a frozen dataclass"
+            raise CatalogError(f"{spec.__name__}.{name} is not declared: write {name}: {remedy}")
     if not any(spec.model in served(one, models) for one in solvers):
         raise CatalogError(f"no solver is made for {spec.model}: name it in `models` of a solver")
     horizontal, vertical = entry.plane

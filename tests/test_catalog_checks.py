@@ -127,6 +127,7 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
 @pytest.mark.parametrize(
     ("entry", "sentence"),
     [
+        (changed(size=3, __annotations__={"size": int}), "Changed.size is not declared: write size: Annotated"),
         (changed(weigh=abstractmethod(lambda self: 0)), "toy.py: a part of the entry is wrong .*abstract.* weigh"),
         (changed(check=in_two_lines), r"toy.py: a part of the entry is wrong \(two lines\): correct it"),
         (replace(MODEL, main=("q",)), "toy.py: parameter of toy must be one of seed, n, p, got q"),
