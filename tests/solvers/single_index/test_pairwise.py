@@ -120,6 +120,21 @@ def test_the_best_support_is_recovered_on_a_small_problem():
     assert trace.metrics["objective"] == pytest.approx(-best, rel=1e-9)
 
 
+@pytest.mark.slow
+def test_entries_that_do_not_stand_out_are_left_out():
+    errors = [
+        [
+            lrlab.solve(SPEC.replace(noise=0.0, sparsity=10, seed=seed), NAME, kept=kept).metrics["error"]
+            for kept in (0, 10)
+        ]
+        for seed in range(1001, 1013)
+    ]
+    chosen, all_of_them = np.mean(errors, axis=0)
+    assert chosen < 0.95 * all_of_them
+    dense = lrlab.solve(SPEC.replace(sparsity=0, n=2000), NAME, max_iter=60)
+    assert "with 60 of 60 entries" in dense.note, "a signal that is not sparse has all of them"
+
+
 def choices(spec, seeds):
     return [choose(class_moments(spec.replace(seed=seed).build())) for seed in seeds]
 
