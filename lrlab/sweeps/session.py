@@ -185,7 +185,7 @@ class SweepRun:
             self._thread, self.seconds_left = None, 0.0
 
     def _ends(self) -> bool:
-        """Return whether the run is to end: somebody stopped it, or its budget is used."""
+        """Return whether the run is to end: somebody stopped it, or its time is used up."""
         if time.monotonic() > self._until and self.computing:
             self.spent, self._ending = True, "paused"
         return bool(self._ending)

@@ -268,7 +268,7 @@ def test_a_race_pauses_when_its_budget_is_used_and_resumes(home, monkeypatch):
     run.go_on(partial(LocalResults, batch_seconds=0.0))
     assert (run.seconds_left or 0.0) == 0.0
     assert run.wait(PATIENCE) and run.state == "paused" and 0 < run.done < run.total
-    assert ending(run).startswith("The budget is used: ") and ending(run).endswith("Resume goes on.")
+    assert ending(run).startswith("The time is used up: ") and ending(run).endswith("Resume goes on.")
     monkeypatch.setattr(session, "RACE_SECONDS", PATIENCE)
     run.go_on(LocalResults)
     assert run.wait(PATIENCE) and run.state == "done" and run.results.complete and not run.spent

@@ -67,7 +67,7 @@ def ending(batch: Any) -> str:
     """Return a sentence on the end of a batch or sweep, or on the stored trials of a sweep that was only opened."""
     done, state = f"{batch.done:,} of {counted(batch.total, 'trial')}", batch.state
     if state == "paused" and batch.spent:
-        return f"The budget is used: {done} were computed, and are stored. Resume goes on."
+        return f"The time is used up: {done} were computed, and are stored. Resume goes on."
     if state in ("paused", "cancelled"):
         return f"{state.capitalize()}: {done} were computed, and are stored. Run continues from there."
     if not state and batch.done < batch.total:
