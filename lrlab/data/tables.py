@@ -68,7 +68,7 @@ class Dialect(NamedTuple):
             nonlocal first
             for at, line in enumerate(lines, 1):
                 bare = line.strip(" ,;|\t")
-                comment = not parts and bare.startswith("#") and not bare.lower().startswith(("#n/a", *FAULTS))
+                comment = not parts and line.lstrip().startswith("#") and not bare.lower().startswith(("#n/a", *FAULTS))
                 if parts or bare:
                     first = first if parts else at
                     text = line.replace("::", "\t") if self.separator == "::" else line

@@ -256,6 +256,8 @@ def test_rows_that_begin_with_a_fault_of_a_spreadsheet_stay_and_comments_are_cou
         read(text, hints=Hints(kind="responses"))
     given = read(text, hints=Hints(kind="matrix"))
     assert np.isnan(given.y).sum() == 1 and given.words.endswith("(without 2 comments)")
+    with pytest.raises(lrlab.InputError, match="a number in column b, as in most rows, in line 45 .* got #5"):
+        read(text + ",#5,2,1\n", hints=Hints(kind="matrix"))
 
 
 def test_a_row_of_sums_is_refused(read):

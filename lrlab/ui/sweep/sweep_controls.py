@@ -119,7 +119,7 @@ def of_sweep_page(query: Mapping[str, str]) -> dict[str, str]:
 def _solvers(link: Permalink, entry: ModelEntry) -> tuple[list[str], dict[str, Value] | InputError]:
     model = entry.spec.model
     names = [solver.name for solver in catalog.solvers_for(model)]
-    first = [name for name in entry.family.solvers if name in names][:1]
+    first = [name for name in (*entry.family.solvers, *names) if name in names][:1]
     parameter = Parameter(meaning="solvers", name="solvers", kind=str, default=",".join(first))
     given = str(link.value(parameter.name, parameter)).split(",")
     entries = {solver.name: solver for solver in catalog.solvers_for(model, given)}
