@@ -277,8 +277,11 @@ def test_a_paused_sweep_is_resumed_from_the_list_of_past_ones(monkeypatch):
     assert run.wait(PATIENCE) and (run.state, run.done) == ("paused", 6), run.error
     at.run()
     assert any("Paused: " in caption.value for caption in at.caption)
-    # A reload shows the same page.
-    shown = opened("sweep", browser, **given).session_state["transition:run"]
+    # A reload shows the same page, also below a sweep that no longer exists.
+    with get_shared_store().open() as store:
+        session.note(store, session.Past(browser, 'model = "gone"', "Old", "done", 1, 1, 1e11))
+        shown = opened("sweep", browser, **given).session_state["transition:run"]
+        session.forget(store, browser, 'model = "gone"')
     assert shown.wait(PATIENCE) and (shown.state, shown.done) == ("paused", 6)
     again = opened("sweep", browser)
     again.session_state["transition-past"] = True

@@ -1,5 +1,6 @@
 """A sweep on a page: its buttons, size, progress and failures, the results that figures show, and their caption."""
 
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -81,13 +82,13 @@ def _left(sweep: Sweep) -> str:
     if st.session_state.get("transition:first"):
         return ""
     st.session_state["transition:first"] = True
-    try:
-        with get_shared_store().open() as store:
-            known = session.past(store, live.browser_key())
-            return next((past.state for past in known if past.sweep == sweep), "")
-    except (InputError, RuntimeError):
-        # The list of past sweeps says why.
-        return ""
+    # The list of past sweeps says why one, or all, cannot be read.
+    with suppress(InputError, RuntimeError), get_shared_store().open() as store:
+        for past in session.past(store, live.browser_key()):
+            with suppress(InputError):
+                if past.sweep == sweep:
+                    return past.state
+    return ""
 
 
 def _size(sweep: Sweep) -> str:
