@@ -1,6 +1,7 @@
 """Reduced runs, the report of all experiments, resumed results, facts of the papers."""
 
 import re
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from lrlab.presets import page, report, result, shipped
 from lrlab.presets.definition import Preset, quick, read
 from lrlab.presets.items import Drawing
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.resumed import key
+from lrlab.presets.resumed import Resumed, key
 from lrlab.spectra import pairwise
+from lrlab.store.store import Store
 from tests.presets.test_rules import CURVES, SPECTRUM, TRACES
 
 SCORES = {"precision@1": 50.0, "precision@3": 50.0, "precision@5": 50.0, "hamming": 0.05, "auc": 0.7, "seconds": 1.0}
@@ -129,9 +131,13 @@ def test_a_preset_that_is_computed_again_has_all_results_from_its_store(preset, 
         started.append(items)
         return LocalResults(function, items)
 
-    first, again = (presets.compute(preset, start=start, store=tmp_path / "store").table for _ in range(2))
+    plan, path = presets.plan(preset), tmp_path / "store"
+    # Results are stored before all are there.
+    begun = Resumed(plan.function, plan.items[1:], lambda: Store(path), partial(LocalResults, batch_seconds=0.0))
+    done = len(begun.take())
+    first, again = (presets.compute(preset, start=start, store=path).table for _ in range(2))
     pd.testing.assert_frame_equal(first, again)
-    assert len(started) == 1
+    assert [len(items) for items in started] == [len(plan.items) - done] and done
 
 
 def test_other_code_changes_the_key_of_a_quantity_and_a_plugin_does_not():
