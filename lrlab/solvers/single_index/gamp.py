@@ -86,8 +86,8 @@ def gamp(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> 
                 estimate of the overlap, 1 - V, does not hold, and the method may diverge
     cost        two passes over X (n, p)
 
-    Yields b / ||b||, residual the larger of ||b_next - b||
-    and |V_next - V|, relative to ||b_true|| = 1. A fixed point is SETTLED: another may have more of the posterior.
+    Yields b / ||b||, residual the larger of ||b_next - b|| and |V_next - V|, relative to ||b_true|| = 1. A fixed point
+    is SETTLED: another may have more of the posterior. A run that diverges is STALLED.
 
     Reference: Rangan (2011), "Generalized approximate message passing for estimation with random linear mixing",
     Algorithm 1 with scalar variances; Barbier et al. (2019), "Optimal errors and phase transitions in
