@@ -9,7 +9,7 @@ R^2,
     sum_i e_i t / (1 + e_i t) = p,    t_2 = t / (sum_i e_i / (1 + e_i t)^2),
     the eigenvalue equation  sum_i z_i^2 e_i / (1 + e_i t) = 0,    |w|^2 = t_2 sum_i z_i^2 e_i^2 / (1 + e_i t)^2.
 
-The overlap is 1 / (1 + |w|^2). Since y_i = +-1, both reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
+The overlap is 1 / (1 + |w|^2). Since y_i = +-1, these reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
 Compare the equations of Mondelli & Montanari (2018), "Fundamental limits of weak recovery with applications to phase
 retrieval", for M alone.
 """
@@ -21,7 +21,7 @@ from lrlab.theory.spectral import shares
 
 
 def overlap(moments: Moments, ratio: float) -> float:
-    """Return the limit of <b, b-hat>^2 at n/p = `ratio`, 0 if an eigenvalue of the bulk is the largest in size."""
+    """Return the limit of <b, b-hat>^2 at n/p = `ratio`: 0 for n <= p, or if the bulk is larger in size."""
     if ratio <= 1.0:
         return 0.0
     (lower, upper), (value, off) = sample_edges(moments, ratio), sample_spike(moments, ratio)

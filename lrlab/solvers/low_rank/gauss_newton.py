@@ -56,9 +56,9 @@ def gauss_newton(problem: LowRankData, *, start: Start = "moment", rng: np.rando
     tables are solved penalized, and roughly at first. Gaussian measurements are solved directly, few of them at rank
     one after `rank_one_steps`. After 20 slow steps the path begins again, penalized and from the truncated moment,
     which recovers 37 instead of 24 of 40 matrices (50 x 50, rank 5) at 1.2 times the degrees of freedom. If the rank is
-    too small for b, `tangent_descent` takes over. Conjugate gradients for rank-one measurements are in single
-    precision. Yields an Iterate per step: objective F, residual the cosine cos between A(W) - b
-    and the measured step (or tangent gradient). Ends STALLED if no step lowers F.
+    too small for b, `tangent_descent` takes over. If rank-one data have 2^15 to 2^27 numbers, conjugate gradients are
+    in single precision. Yields an Iterate per step: objective F, residual the cosine cos between A(W) - b and the
+    measured step (or tangent gradient). Ends STALLED if no step lowers F.
 
     Reference: Zilber & Nadler (2022), "GNIMC", updates of the tangent kind; Paige & Saunders (1982), CGLS in section 7;
     Bakushinskii (1992), "The problem of the convergence of the iteratively regularized Gauss-Newton method"; Eisenstat
