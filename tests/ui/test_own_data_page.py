@@ -135,7 +135,7 @@ def test_the_default_solvers_are_those_that_run(example, solvers):
 def test_what_takes_too_long_or_too_much_memory_ends_in_a_sentence():
     with pytest.raises(InputError, match="file must be one that a worker reads within 0.1 s"):
         live.on_worker(time.sleep, 30.0, seconds=0.1)
-    with pytest.raises(InputError, match="The job needed more memory"):
+    with pytest.raises(InputError, match="got The job needed more memory than there is: upload a smaller one"):
         live.on_worker(np.ones, 2**50)
 
 

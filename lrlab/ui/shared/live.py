@@ -246,7 +246,8 @@ def on_worker(function: Callable[[Any], Any], upload: Any, seconds: float = 60.0
         return collect(get_engine().map(function, [upload], item_seconds=seconds))[0]
     except RuntimeError as error:
         expected = f"one that a worker reads within {seconds:g} s"
-        raise InputError("file", expected, str(error), "upload a smaller one") from None
+        # The advice of a job, after the colon, is about n and p.
+        raise InputError("file", expected, str(error).partition(":")[0], "upload a smaller one") from None
 
 
 def follow(page: str, draw: Callable[[], None], parts: Callable[[Any], Parts] | None = None) -> None:
