@@ -22,7 +22,7 @@ def geco(
     *,
     replacement: Annotated[
         str,
-        choice("rotation", "gradient", help="direction added at full rank: best rotation of the units, or gradient's"),
+        choice("rotation", "gradient", help="direction added at full rank: best rotation of units, or the gradient's"),
     ] = "rotation",
     blocks: Annotated[int, number(1, 20, "blocks of a Krylov space after its initialization")] = 3,
     rng: Generator,

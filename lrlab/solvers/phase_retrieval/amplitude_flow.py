@@ -21,7 +21,7 @@ def amplitude_flow(
     weights: Annotated[
         str, choice("reweighted", "truncated", help="doubtful measurements: with little weight, or left out")
     ] = "reweighted",
-    step: Annotated[str, choice("conjugate", "fixed", help="adapted to the weights, or the paper's")] = "conjugate",
+    step: Annotated[str, choice("conjugate", "fixed", help="steps adapted to weights, or the paper's")] = "conjugate",
     rng: Generator,
 ) -> Iterates:
     r"""Amplitude flow.

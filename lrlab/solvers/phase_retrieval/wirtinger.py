@@ -17,7 +17,7 @@ def wirtinger_flow(
     problem: PhaseData,
     *,
     start: Start = "optimal",
-    step: Annotated[str, choice("conjugate", "schedule", help="to the minimum, or the paper's")] = "conjugate",
+    step: Annotated[str, choice("conjugate", "schedule", help="steps to the minimum, or the paper's")] = "conjugate",
     loss: Annotated[
         str, choice("measured", "squares", "counts", help="squares, likelihood of counts, or as measured")
     ] = "measured",
