@@ -88,7 +88,7 @@ class Source(NamedTuple):
         wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
         if not wide and b"\0" in raw:
             line = raw[: raw.index(b"\0")].count(b"\n") + 1
-            raise self.refuse(line, "no NUL bytes", "one", "unpack the file, and save it as UTF-8 text")
+            raise self.refuse(line, "no NUL bytes", "one", "unpack it if it is packed, or save it as UTF-8 text")
         encodings = {"utf-16": ""} if wide else {"utf-8-sig": "", "cp1252": "Windows-1252"}
         for encoding, name in encodings.items():
             try:

@@ -83,7 +83,7 @@ class AddHeaders:
                     if key:
                         cookie = f"{COOKIE}={key}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Lax"
                         answered.append("set-cookie", cookie)
-                elif scope["query_string"] and scope["path"].endswith(".js"):
+                elif message["status"] == 200 and scope["query_string"] and scope["path"].endswith(".js"):
                     answered["cache-control"] = f"public, immutable, max-age={YEAR}"
             await send(message)
 

@@ -191,11 +191,11 @@ async def test_a_slow_connection_receives_the_latest_alone(followed):
         assert len(client.sent) < 5
 
 
-def answered(kind="text/html", cookie="", path="/", query=b""):
+def answered(kind="text/html", cookie="", path="/", query=b"", status=200):
     """Return the headers of the answer to a request for a page or a file."""
 
     async def page(scope, receive, send):
-        start = {"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind.encode())]}
+        start = {"type": "http.response.start", "status": status, "headers": [(b"content-type", kind.encode())]}
         await send(start)
 
     sent = []
@@ -237,6 +237,7 @@ def test_a_browser_loads_plotly_with_the_page_and_keeps_scripts_of_a_version():
     kept = answered("text/javascript", path="/scripts/plot.js", query=b"1a2b")["cache-control"]
     assert kept == "public, immutable, max-age=31536000"
     assert "cache-control" not in answered("text/javascript", path="/scripts/plot.js")
+    assert "cache-control" not in answered("text/plain", path="/scripts/plot.js", query=b"1a2b", status=404)
     assert "cache-control" not in answered(query=b"n=3") and "link" not in answered("application/json")
 
 
