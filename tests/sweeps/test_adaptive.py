@@ -95,8 +95,10 @@ def test_three_tenths_of_the_trials_find_the_contour_of_the_whole_grid(drawn, wi
     assert np.abs(contour(found) - contour(whole(hits, directions))).max() <= 1.0
 
 
-def test_what_no_direction_is_declared_for_is_measured_too():
-    """An island of success: no axis is monotone."""
+@pytest.mark.parametrize("most", [0, 1000])
+def test_what_no_direction_is_declared_for_is_measured_too(most, monkeypatch):
+    """An island of success: no axis is monotone. Estimates are from all known cells, or of more from neighbors."""
+    monkeypatch.setattr("lrlab.sweeps.adaptive.ALL", most)
     x, y = np.meshgrid(np.arange(12), np.arange(10), indexing="ij")
     hits = np.repeat(((x - 6) ** 2 + (y - 5) ** 2 < 10)[..., None], TRIALS, axis=2).astype(int)
     found = measure(hits, (0, 0), most=hits.size)
