@@ -47,8 +47,9 @@ def rounds(sweep: Sweep, results: SweepResults) -> Iterator[Requested]:
     grids = [SolverGrid(sweep, solver) for solver in sweep.solvers]
     while True:
         # Trials that some solvers do not need go to solvers with an unknown contour.
-        each = max(0, sweep.most - sum(int(grid.requested.sum()) for grid in grids)) // len(grids)
-        rounds = [grid.next_round(int(grid.requested.sum()) + each) for grid in grids]
+        used = [int(grid.requested.sum()) for grid in grids]
+        each, more = divmod(max(0, sweep.most - sum(used)), len(grids))
+        rounds = [grid.next_round(used[k] + each + (k < more)) for k, grid in enumerate(grids)]
         requested = {job: numbers for own in rounds for job, numbers in own.items()}
         if not requested:
             return
