@@ -75,7 +75,7 @@ class SingleIndexSpec(PicturedSpec):
         """Warn if theory does not apply."""
         if self.theory_holds:
             return ""
-        return f"No asymptotic limits: they hold for independent Gaussian entries, this design is {self.design}."
+        return f"No asymptotic limits: they hold for independent Gaussian entries; this design is {self.design}."
 
     @property
     def data_bytes(self) -> int:
