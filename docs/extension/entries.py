@@ -65,7 +65,8 @@ def example(entry: SolverEntry) -> tuple[Spec, Mapping[str, Any]]:
 def model_page(entry: ModelEntry) -> str:
     """Return the page of a model."""
     spec, family = entry.spec(), entry.family
-    names = [name for name in family.solvers if spec.model in catalog.solver(name, spec.model).models]
+    made = {one.name for one in catalog.solvers_for(spec.model)}
+    names = [name for name in family.solvers if name in made]
     places = {one.name: page for page, one in solvers().items() if spec.model in one.models}
     measured = family.measured(spec)
     solved = [
