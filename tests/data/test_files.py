@@ -1,5 +1,6 @@
 """Files and arrays of own measurements: read as `recover` takes them, from the shell, and refused in one sentence."""
 
+import codecs
 import datetime
 import json
 import tracemalloc
@@ -53,6 +54,16 @@ def test_a_hostile_file_is_refused_in_a_sentence(tmp_path, name):
     finally:
         tracemalloc.stop()
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("mark", [b"", codecs.BOM_UTF8])
+def test_a_broken_byte_and_a_wrong_number_are_said_at_their_places(mark, tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_bytes(mark + b"a,y\n1.5,0\n2.5,\x81\n")
+    with pytest.raises(InputError, match="line 3"):
+        lrlab.fit(path)
+    with pytest.raises(InputError, match="inf at position 4"):
+        lrlab.recover(np.array([0.0, 1.0, 0.0, np.inf]), np.eye(4))
 
 
 def test_a_lack_of_memory_is_not_called_a_damaged_file(tmp_path, monkeypatch):

@@ -217,6 +217,7 @@ def test_titles_of_matrices_are_whole():
     # The titles of the lower row lie below the pictures of the upper one.
     gap = layout.yaxis.domain[0] - layout.yaxis3.domain[1]
     assert gap * (260 - layout.margin.t - layout.margin.b) >= picture.LINE * 3
+    assert layout.margin.b >= picture.FOOT, "room for the color bar"
     titles = [note.text.replace("<br>", " ") for note in layout.annotations]
     error = f"error {trace.rows[-1]['error']:.3g}"
     names = ("Gauss-Newton", "Alternating minimization of everything")

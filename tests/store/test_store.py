@@ -8,6 +8,7 @@ import re
 import shutil
 import sqlite3
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from lrlab.linalg import hard_threshold
 from lrlab.model_entry import Success
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, TrialResult, run_traced, run_trial, trial_spec
+from lrlab.store.location import get_shared_store
 from lrlab.store.store import Store, export
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Sweep
@@ -50,6 +52,13 @@ def swept(sweep, store):
 def made(*numbers, job=SWEEP.jobs[0], **scores):
     """Return results of trials as if they had been computed."""
     return {Trial(job, n): TrialResult(n, "CONVERGED", 3, 0.1, scores or {"error": 0.25}) for n in numbers}
+
+
+def test_threads_share_one_temporary_store(tmp_path, monkeypatch):
+    monkeypatch.setenv("LRLAB_STORE", str(tmp_path))
+    with ThreadPoolExecutor(16) as pool:
+        [store] = {*pool.map(lambda _: get_shared_store(), range(16))}
+    assert store.warning and store.path.name == "temporary.sqlite"
 
 
 @pytest.mark.parametrize("name", ["store.sqlite", ":memory:"])
