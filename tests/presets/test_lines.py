@@ -179,6 +179,15 @@ def test_the_ends_of_the_isometry_have_the_means_that_lines_say(operator):
     assert np.mean([one["low"] for one in drawn]) == pytest.approx(1.0, rel=0.05)
 
 
+def test_a_label_of_high_frequency_has_the_gap_of_its_limit():
+    spec = lrlab.spec("multilabel", n=4000, d=80, labels=120, rank=1, per_row=0)
+    for largest in (0.01, 0.05, 0.3, 1.0):
+        parts = [QUANTITIES["generalisation-gaps"](spec.replace(seed=seed), largest) for seed in range(30)]
+        limit = bound_of("yu2014-theorem6", 1, spec, largest)
+        assert np.mean([one["frobenius"] for one in parts]) == pytest.approx(1.0, rel=0.05)
+        assert np.mean([one["trace"] for one in parts]) == pytest.approx(limit, rel=0.05)
+
+
 def test_the_least_misfit_is_that_of_cplst_and_leml_exceeds_it_by_its_weight_squared():
     spec = lrlab.spec("multilabel", n=120, d=8, labels=6, rank=2, seed=3)
     closed = QUANTITIES["rank-fits"](spec)["closed"]
