@@ -216,7 +216,7 @@ def solver(name: str, model: str = "") -> SolverEntry:
 
 
 def solvers_for(model: str, names: Iterable[str] = ()) -> list[SolverEntry]:
-    """Return the solvers of a model, in the order of pages, and after them those by the old ones of some names.
+    """Return the solvers of a model in the order of pages, then those that some of the names name by an old name.
 
     InputError for an unknown model.
     """

@@ -47,7 +47,7 @@ def test_an_example_of_own_measurements_has_its_model_and_options(capsys):
     assert document["model"] == "polynomial-network" and document["spec"]["constant"] is True
     assert main(["recover", "example:diabetes", "--set", "r=1", "--set", "constant=false", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["spec"]["constant"] is False
-    assert main(["fit", "example:wine", "--tune", ""]) == 0, "no metric is no option"
+    assert main(["fit", "example:wine", "--tune", ""]) == 0, "an empty metric is ignored"
 
 
 def test_models_lists_parameters_and_solvers(capsys):
