@@ -27,7 +27,7 @@ from lrlab.presets.papers import Files
 from lrlab.presets.quantities import QUANTITIES
 from lrlab.protocol import Spec
 from lrlab.runs.job import make_job
-from lrlab.runs.run import Newest, Trial, TrialResult, run_job, run_trial, trial_spec
+from lrlab.runs.run import Trial, TrialResult, run_job, run_trial, trial_spec
 from lrlab.runs.trace import Row
 from lrlab.sweeps.definition import COUNT, Cell, Span, Sweep
 from lrlab.sweeps.toml import make_axis
@@ -142,7 +142,7 @@ def cost(trial: Trial) -> list[dict[str, float]]:
     seconds = run_trial(trial).seconds
     tracemalloc.start()
     try:
-        run_job(trial.seeded, newest=Newest())
+        run_job(trial.seeded, scored=())
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -27,7 +27,7 @@ from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.operators.rank_one import weighted_gram
 from lrlab.runs.job import cores, make_job
-from lrlab.runs.run import Newest, run_job
+from lrlab.runs.run import run_job
 from lrlab.solvers.multilabel.label_losses import SQUARED
 from lrlab.solvers.multilabel.labels import Labels
 from lrlab.solvers.multilabel.leml_steps import Risk
@@ -148,7 +148,7 @@ def convex_rank(spec: Any) -> Parts:
     rank: eigenvalues above a thousandth of the largest; error: relative, in the spectral norm.
     """
     job = make_job(spec, "nuclear-norm", mu_share=1e-3, max_iter=2000, tol=1e-5)
-    run = run_job(job, newest=Newest())
+    run = run_job(job, scored=())
     estimate: Any = run.estimate
     s = np.abs(estimate.s)
     return {"rank": float(np.sum(s > 1e-3 * s.max())), "error": run.metrics["spectral_error"]}
@@ -189,7 +189,7 @@ def rank_distances(spec: Any, weight: float) -> Parts:
     problem = spec.build()
     job = make_job(spec, "leml-squared", regularization=weight, inner="exact", tol=1e-10, max_iter=1000)
     # Only the last iterate is scored.
-    Z: Any = run_job(job, newest=Newest()).estimate
+    Z: Any = run_job(job, scored=()).estimate
     gap = problem.Y.toarray() - (problem.X @ Z.left) @ Z.V.T
     return {"leml": float(np.vdot(gap, gap)) / 2.0 / rank_fits(spec)["closed"] - 1.0}
 

@@ -8,9 +8,8 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +29,12 @@ Progress = Callable[[int, int], None]
 Watch = Callable[[int, float, Iterate], None]
 Clock = Callable[[], float]
 """Seconds since a moment: `time.perf_counter` of the wall, `time.thread_time` of the processor."""
+QUICK_SECONDS = 0.1
+"""Processor time of a quick run, including the scores."""
+EACH, APART = 20, 1.35
+SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))])
+"""Iterations of a quick run with scores: all early ones, later ones a third apart. On a logarithmic axis the line
+through these differs little from the line through all."""
 
 
 class _Thread(threading.local):
@@ -81,42 +86,27 @@ def blas_threads(count: int) -> Iterator[None]:
         yield
 
 
-@dataclass
-class Newest:
-    """The newest iterate of a run whose iterates are not scored as they come: number, solver time, iterate."""
-
-    held: tuple[int, float, Iterate] | None = None
-    problem: Any = None
-
-    def hold(self, iteration: int, seconds: float, iterate: Iterate) -> None:
-        """Replace the iterate before."""
-        self.held = iteration, seconds, iterate
-
-    @property
-    def iterations(self) -> int:
-        """Number of iterates."""
-        return self.held[0] if self.held else 0
-
-
 def run_job(
     job: Job,
     watch: Callable[[Row, Iterate], None] = lambda row, iterate: None,
     progress: Callable[[float], None] = lambda fraction: None,
     cancelled: Callable[[], bool] = cancelled,
-    newest: Newest | None = None,
+    scored: Container[int] | None = None,
+    shown: str = "",
     clock: Clock = time.perf_counter,
     trace: Trace | None = None,
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
-    With `newest` only the last iterate gets scores and a record: in a short run, scores cost more than the solver.
+    scored: the iterations with scores and a record, in addition to the last one; by default all. In a short run,
+    scores cost more than the solver. shown: a metric that suffices before the last iterate if others take longer.
     clock: of solver time and of `max_seconds`, see `drive`. trace: an empty trace of the job, if another thread
     reads it meanwhile.
     """
     trace = Trace(job) if trace is None else trace
     # The limit also holds inside an iteration: a pass over simulated data may take minutes.
     began = clock()
-    deadline = began + job.limits.max_seconds
+    deadline, last = began + job.limits.max_seconds, (0, 0.0, Iterate(None))
 
     def checkpoint(fraction: float) -> None:
         progress(fraction)
@@ -124,17 +114,20 @@ def run_job(
         if trace.stop is None and (cancelled() or clock() > deadline):
             raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
 
-    def score(iteration: int, seconds: float, iterate: Iterate) -> None:
-        row, intervals = complete_row(problem, iteration, seconds, iterate)
+    def score(iteration: int, seconds: float, iterate: Iterate, shown: str) -> None:
+        row, intervals = scored_row(problem, iteration, seconds, iterate, shown)
         trace.record(row, iterate, intervals)
         watch(row, iterate)
 
+    def take(iteration: int, seconds: float, iterate: Iterate) -> None:
+        nonlocal last
+        last = iteration, seconds, iterate
+        if scored is None or iteration in scored:
+            score(*last, shown)
+
     try:
         problem, rng = opened(job, checkpoint)
-        if newest is not None:
-            newest.problem = problem
         iterates = job.entry.run(problem, **dict(job.options), rng=rng)
-        take = newest.hold if newest else score
         trace.stop = drive(iterates, take, **job.limits._asdict(), cancelled=cancelled, clock=clock)
     except Interrupted as interruption:
         trace.stop = interruption.stop
@@ -142,15 +135,15 @@ def run_job(
         with extras.named():
             raise
     except (np.linalg.LinAlgError, ArithmeticError) as error:
-        iterations = max(trace.iterations, newest.iterations if newest else 0)
-        raise NumericalBreakdown(job.solver, iterations, error) from error
+        raise NumericalBreakdown(job.solver, last[0], error) from error
     except (KeyboardInterrupt, SystemExit) as error:
         # Ctrl-C reaches only the main thread: in other threads the solver's code raises it.
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise
         raise RuntimeError(f"{job.solver} raised {type(error).__name__}: correct the solver.") from error
-    if newest is not None and newest.held is not None:
-        score(*newest.held)
+    if last[0] and scored is not None:
+        trace.rows = [row for row in trace.rows if row["iteration"] < last[0]]
+        score(*last, "")
     trace.seconds = 0.0 if trace.rows else clock() - began
     if trace.rows:
         trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], job.limits.tol)
@@ -173,50 +166,23 @@ def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, tol: float) 
     return stop
 
 
-def complete_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate) -> tuple[Row, Intervals | None]:
-    """Return all that is recorded of an iterate, with its intervals and their scores if it has some."""
+def scored_row(
+    problem: Problem, iteration: int, seconds: float, iterate: Iterate, shown: str = ""
+) -> tuple[Row, Intervals | None]:
+    """Return all that is recorded of an iterate, with its intervals and their scores if it has some.
+
+    shown: a metric; if the problem's quick scores have it, they are all.
+    """
+    own = {"objective": iterate.objective, "residual": iterate.residual}
+    known = {name: float("nan") if value is None else value for name, value in own.items()}
+    row = {"iteration": iteration, "seconds": seconds, **known}
+    if shown and shown in (quick := row | problem.quick_score(iterate.estimate)):
+        return quick, None
     intervals = iterate.intervals() if iterate.intervals else None
-    row = scored_row(problem, iteration, seconds, iterate)
+    row |= problem.score(iterate.estimate)
     if intervals and problem.truth is not None:
         row |= linalg.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
     return row, intervals
-
-
-def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate, quick: bool = False) -> Row:
-    """Return the record of an iterate, with the problem's scores of its estimate, or its quick scores."""
-    own = {"objective": iterate.objective, "residual": iterate.residual}
-    known = {name: float("nan") if value is None else value for name, value in own.items()}
-    score = problem.quick_score if quick else problem.score
-    return {"iteration": iteration, "seconds": seconds, **known, **score(iterate.estimate)}
-
-
-class State(NamedTuple):
-    """The state of a run.
-
-    seconds: solver time. first: size of the first objective. objective, residual: of the newest iterate, nan if it
-    has none. broken: whether it is not finite. optimal: see `Iterate`.
-    """
-
-    iteration: int
-    seconds: float
-    first: float
-    objective: float
-    residual: float
-    broken: bool
-    optimal: bool
-
-
-def reasons(now: State, limits: Limits, cancelled: Callable[[], bool]) -> Iterator[tuple[Stop, bool]]:
-    """Yield each reason to end, the first that counts first, and whether it holds."""
-    yield Stop.NONFINITE, now.broken
-    # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
-    yield Stop.DIVERGED, now.objective > 1e6 * (now.first + 1.0)
-    solved = now.residual <= limits.tol
-    yield Stop.CONVERGED, now.optimal and solved
-    yield Stop.SETTLED, solved
-    yield Stop.CANCELLED, cancelled()
-    yield Stop.TIMEOUT, now.seconds >= limits.max_seconds
-    yield Stop.MAX_ITER, now.iteration >= limits.max_iter
 
 
 def not_an_iterate(iterates: Iterator[Any], got: object) -> InputError:
@@ -243,7 +209,7 @@ def drive(
     Trials count the processor time of their thread (`time.thread_time`), on one thread of BLAS, so that a busy machine
     ends them after the same iterations.
     """
-    iteration, seconds, first, limits = 0, 0.0, math.nan, Limits(tol, max_iter, max_seconds)
+    iteration, seconds, first = 0, 0.0, math.nan
     while True:
         iteration += 1
         started = clock()
@@ -263,10 +229,19 @@ def drive(
         finite = known and all(np.isfinite(part).all() for part in parts(iterate.estimate))
         if finite:
             watch(iteration, seconds, iterate)
-        now = State(iteration, seconds, first, objective, residual, not finite, iterate.optimal)
-        for stop, holds in reasons(now, limits, cancelled):
-            if holds:
-                return stop
+        solved = residual <= tol
+        reasons = {
+            Stop.NONFINITE: not finite,
+            # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
+            Stop.DIVERGED: objective > 1e6 * (first + 1.0),
+            Stop.CONVERGED: solved and iterate.optimal,
+            Stop.SETTLED: solved,
+            Stop.CANCELLED: cancelled(),
+            Stop.TIMEOUT: seconds >= max_seconds,
+            Stop.MAX_ITER: iteration >= max_iter,
+        }
+        if holding := [stop for stop, holds in reasons.items() if holds]:
+            return holding[0]
 
 
 class Trial(NamedTuple):
@@ -313,7 +288,7 @@ class TrialResult(NamedTuple):
 def run_trial(trial: Trial) -> TrialResult:
     """Run a trial and score its last iterate."""
     job = trial.seeded
-    trace = run_job(job, newest=Newest(), clock=time.thread_time)
+    trace = run_job(job, scored=(), clock=time.thread_time)
     return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {"seconds": trace.seconds})
 
 
@@ -330,6 +305,25 @@ def run_traced(trial: Trial) -> list[dict[str, Any]]:
     trace = run_job(job, clock=time.thread_time)
     about = {"solver": job.solver, "trial": trial.number, "seed": job.spec.seed}
     return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
+
+
+class Quick(NamedTuple):
+    """A job, and the metric that a line shows."""
+
+    job: Job
+    measure: str
+
+
+def quick_run(quick: Quick) -> Trace | None:
+    """Return the trace of a run with some of its iterates and without its history, None if it takes longer.
+
+    It is for every position of a slider that is dragged. The last iterate has all scores; the others may lack scores
+    that take long and are not plotted.
+    """
+    deadline = time.thread_time() + QUICK_SECONDS
+    trace = run_job(quick.job, cancelled=lambda: time.thread_time() > deadline, scored=SCORED, shown=quick.measure)
+    trace.history.clear()
+    return None if trace.stop is Stop.CANCELLED else trace
 
 
 def timed_out(trial: Trial) -> TrialResult:

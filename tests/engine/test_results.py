@@ -23,8 +23,7 @@ from lrlab.engine.results import LocalResults, Together, WorkerResults, collect
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.quick import Quick, quick_run
-from lrlab.runs.run import blas, blas_threads
+from lrlab.runs.run import Quick, blas, blas_threads, quick_run
 from lrlab.runs.trace import Trace
 from tests.engine.test_engine import endless, short
 from tests.waiting import PATIENCE, until

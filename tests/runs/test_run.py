@@ -14,8 +14,19 @@ from lrlab.engine.solve import solve
 from lrlab.protocol import Interrupted, Iterate, Stop
 from lrlab.runs import theory
 from lrlab.runs.job import make_job, memory_limit, memory_words
-from lrlab.runs.quick import EACH, SCORED, Quick, quick_run
-from lrlab.runs.run import NumericalBreakdown, Trial, drive, run_job, run_traced, run_trial, trial_spec
+from lrlab.runs.run import (
+    EACH,
+    SCORED,
+    NumericalBreakdown,
+    Quick,
+    Trial,
+    drive,
+    quick_run,
+    run_job,
+    run_traced,
+    run_trial,
+    trial_spec,
+)
 from lrlab.runs.trace import Trace
 from tests.waiting import PATIENCE
 
@@ -80,7 +91,7 @@ def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_an
 ):
     job = make_job(SIGNS.replace(n=400, p=10), "pairwise-moment", tol=1e-12)
     with monkeypatch.context() as slow_machine:
-        slow_machine.setattr("lrlab.runs.quick.QUICK_SECONDS", PATIENCE)
+        slow_machine.setattr("lrlab.runs.run.QUICK_SECONDS", PATIENCE)
         quick = quick_run(Quick(job, measure))
     whole = solve(job.spec, job.solver, tol=1e-12)
     rows = [{k: v for k, v in row.items() if k not in left_out | {"seconds"}} for row in whole.rows[:-1]]
@@ -128,7 +139,7 @@ def test_a_run_interrupted_while_its_first_iterate_is_scored_has_no_rows(monkeyp
     def interrupted(*given):
         raise Interrupted(Stop.TIMEOUT)
 
-    monkeypatch.setattr("lrlab.runs.run.complete_row", interrupted)
+    monkeypatch.setattr("lrlab.runs.run.scored_row", interrupted)
     trace = run_job(make_job(catalog.spec("one-bit-sensing", n=200, p=5), "sir"))
     assert (trace.stop, trace.rows) == (Stop.TIMEOUT, [])
 

@@ -20,8 +20,7 @@ from lrlab.models.axes import positions
 from lrlab.parameters import declared
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
-from lrlab.runs.quick import quick_run
-from lrlab.runs.run import run_job
+from lrlab.runs.run import quick_run, run_job
 from lrlab.ui.converge import dragged
 from lrlab.ui.converge.results_view import live_parts, message, shown
 from lrlab.ui.converge.run_controls import CurveSettings

@@ -14,7 +14,7 @@ from lrlab.figures.recovery import Recovery
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.quick import Quick, quick_run
+from lrlab.runs.run import Quick, quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import curves, measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
