@@ -64,10 +64,6 @@ class Problem(Protocol):
     def score(self, estimate: Estimate) -> dict[str, float]:
         """Return the error measures of an estimate, by name; the same code for every solver."""
 
-    def quick_score(self, estimate: Estimate) -> dict[str, float]:
-        """Return the metrics that take little time, for a figure that follows a drag: all by default."""
-        return self.score(estimate)
-
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
         """Return whether an iterate with this row, called CONVERGED, fits clearly worse than the truth: no minimum."""
         return False

@@ -92,16 +92,14 @@ def run_job(
     progress: Callable[[float], None] = lambda fraction: None,
     cancelled: Callable[[], bool] = cancelled,
     scored: Container[int] | None = None,
-    shown: str = "",
     clock: Clock = time.perf_counter,
     trace: Trace | None = None,
 ) -> Trace:
     """Run a checked job; `watch` gets each scored iterate, `progress` the fraction of each pass over the data.
 
-    scored: the iterations with scores and a record, in addition to the last one; by default all. In a short run,
-    scores cost more than the solver. shown: a metric that suffices before the last iterate if others take longer.
-    clock: of solver time and of `max_seconds`, see `drive`. trace: an empty trace of the job, if another thread
-    reads it meanwhile.
+    scored: the iterations with scores and a record, by default all; the last one has them in any case. In a short
+    run, scores cost more than the solver. clock: of solver time and of `max_seconds`, see `drive`. trace: an empty
+    trace of the job, if another thread reads it meanwhile.
     """
     trace = Trace(job) if trace is None else trace
     # The limit also holds inside an iteration: a pass over simulated data may take minutes.
@@ -114,8 +112,8 @@ def run_job(
         if trace.stop is None and (cancelled() or clock() > deadline):
             raise Interrupted(Stop.CANCELLED if cancelled() else Stop.TIMEOUT)
 
-    def score(iteration: int, seconds: float, iterate: Iterate, shown: str) -> None:
-        row, intervals = scored_row(problem, iteration, seconds, iterate, shown)
+    def score(iteration: int, seconds: float, iterate: Iterate) -> None:
+        row, intervals = scored_row(problem, iteration, seconds, iterate)
         trace.record(row, iterate, intervals)
         watch(row, iterate)
 
@@ -123,7 +121,7 @@ def run_job(
         nonlocal last
         last = iteration, seconds, iterate
         if scored is None or iteration in scored:
-            score(*last, shown)
+            score(*last)
 
     try:
         problem, rng = opened(job, checkpoint)
@@ -141,9 +139,8 @@ def run_job(
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
             raise
         raise RuntimeError(f"{job.solver} raised {type(error).__name__}: correct the solver.") from error
-    if last[0] and scored is not None:
-        trace.rows = [row for row in trace.rows if row["iteration"] < last[0]]
-        score(*last, "")
+    if last[0] and scored is not None and last[0] not in scored:
+        score(*last)
     trace.seconds = 0.0 if trace.rows else clock() - began
     if trace.rows:
         trace.stop = beside_the_truth(trace.stop, problem, trace.rows[-1], job.limits.tol)
@@ -166,20 +163,12 @@ def beside_the_truth(stop: Stop | None, problem: Problem, row: Row, tol: float) 
     return stop
 
 
-def scored_row(
-    problem: Problem, iteration: int, seconds: float, iterate: Iterate, shown: str = ""
-) -> tuple[Row, Intervals | None]:
-    """Return all that is recorded of an iterate, with its intervals and their scores if it has some.
-
-    shown: a metric; if the problem's quick scores have it, they are all.
-    """
+def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterate) -> tuple[Row, Intervals | None]:
+    """Return all that is recorded of an iterate, with its intervals and their scores if it has some."""
     own = {"objective": iterate.objective, "residual": iterate.residual}
     known = {name: float("nan") if value is None else value for name, value in own.items()}
-    row = {"iteration": iteration, "seconds": seconds, **known}
-    if shown and shown in (quick := row | problem.quick_score(iterate.estimate)):
-        return quick, None
     intervals = iterate.intervals() if iterate.intervals else None
-    row |= problem.score(iterate.estimate)
+    row = {"iteration": iteration, "seconds": seconds, **known, **problem.score(iterate.estimate)}
     if intervals and problem.truth is not None:
         row |= linalg.interval_scores(iterate.estimate, *intervals[:2], problem.truth)
     return row, intervals
@@ -307,21 +296,13 @@ def run_traced(trial: Trial) -> list[dict[str, Any]]:
     return [{**about, **row, "stop": trace.stop.name if trace.stop else ""} for row in trace.rows]
 
 
-class Quick(NamedTuple):
-    """A job, and the metric that a line shows."""
-
-    job: Job
-    measure: str
-
-
-def quick_run(quick: Quick) -> Trace | None:
+def quick_run(job: Job) -> Trace | None:
     """Return the trace of a run with some of its iterates and without its history, None if it takes longer.
 
-    It is for every position of a slider that is dragged. The last iterate has all scores; the others may lack scores
-    that take long and are not plotted.
+    It is for every position of a slider that is dragged.
     """
     deadline = time.thread_time() + QUICK_SECONDS
-    trace = run_job(quick.job, cancelled=lambda: time.thread_time() > deadline, scored=SCORED, shown=quick.measure)
+    trace = run_job(job, cancelled=lambda: time.thread_time() > deadline, scored=SCORED)
     trace.history.clear()
     return None if trace.stop is Stop.CANCELLED else trace
 

@@ -23,7 +23,7 @@ from lrlab.engine.results import LocalResults, Together, WorkerResults, collect
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import make_job
-from lrlab.runs.run import Quick, blas, blas_threads, quick_run
+from lrlab.runs.run import blas, blas_threads, quick_run
 from lrlab.runs.trace import Trace
 from tests.engine.test_engine import endless, short
 from tests.waiting import PATIENCE, until
@@ -109,7 +109,7 @@ def test_equal_requests_under_way_are_computed_once():
         return LocalResults(function, items)
 
     together = Together(counted)
-    requests = [together.submit(quick_run, Quick(make_job(SPEC, "pairwise-moment"), "error")) for _ in range(10)]
+    requests = [together.submit(quick_run, make_job(SPEC, "pairwise-moment")) for _ in range(10)]
     asked.set()
     wait(requests, PATIENCE)
     assert len({id(request.result(0)) for request in requests}) < len(requests) and len(sent) < len(requests)

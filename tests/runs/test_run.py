@@ -12,21 +12,9 @@ from lrlab.__main__ import main
 from lrlab.engine.messages import Failure
 from lrlab.engine.solve import solve
 from lrlab.protocol import Interrupted, Iterate, Stop
-from lrlab.runs import theory
+from lrlab.runs import run, theory
 from lrlab.runs.job import make_job, memory_limit, memory_words
-from lrlab.runs.run import (
-    EACH,
-    SCORED,
-    NumericalBreakdown,
-    Quick,
-    Trial,
-    drive,
-    quick_run,
-    run_job,
-    run_traced,
-    run_trial,
-    trial_spec,
-)
+from lrlab.runs.run import NumericalBreakdown, Trial, drive, quick_run, run_job, run_traced, run_trial, trial_spec
 from lrlab.runs.trace import Trace
 from tests.waiting import PATIENCE
 
@@ -85,23 +73,19 @@ def test_a_run_without_an_iterate_says_how_long_it_ran():
     assert run_trial(Trial(job, 0)).seconds > 0.0
 
 
-@pytest.mark.parametrize(("measure", "left_out"), [("error", {"misfit"}), ("residual", {"misfit"}), ("misfit", set())])
-def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left(
-    measure, left_out, monkeypatch
-):
+def test_a_quick_run_is_that_of_solve_with_fewer_iterates_without_its_history_and_a_slow_one_is_left(monkeypatch):
     job = make_job(SIGNS.replace(n=400, p=10), "pairwise-moment", tol=1e-12)
     with monkeypatch.context() as slow_machine:
-        slow_machine.setattr("lrlab.runs.run.QUICK_SECONDS", PATIENCE)
-        quick = quick_run(Quick(job, measure))
+        slow_machine.setattr(run, "QUICK_SECONDS", PATIENCE)
+        quick = quick_run(job)
     whole = solve(job.spec, job.solver, tol=1e-12)
-    rows = [{k: v for k, v in row.items() if k not in left_out | {"seconds"}} for row in whole.rows[:-1]]
-    rows.append({k: v for k, v in whole.rows[-1].items() if k != "seconds"})
+    rows, found = ([{**row, "seconds": 0.0} for row in trace.rows] for trace in (whole, quick))
     assert isinstance(quick, Trace) and not quick.history and quick.stop is whole.stop
-    found = [{k: v for k, v in row.items() if k != "seconds"} for row in quick.rows]
-    assert found == [row for row in rows if row["iteration"] in SCORED or row is rows[-1]] and len(found) < len(rows)
-    assert found[:EACH] == rows[:EACH] and quick.iterations == whole.iterations
+    wanted = [row for row in rows if row["iteration"] in run.SCORED or row is rows[-1]]
+    assert found == wanted and len(found) < len(rows) and quick.iterations == whole.iterations
+    assert found[: run.EACH] == rows[: run.EACH]
     slow = make_job(SIGNS.replace(n=100_000, p=60), "pairwise-moment", tol=0, max_iter=100_000)
-    assert quick_run(Quick(slow, measure)) is None
+    assert quick_run(slow) is None
 
 
 def test_no_advice_to_raise_max_iter_where_theory_says_that_nothing_helps():
@@ -139,7 +123,7 @@ def test_a_run_interrupted_while_its_first_iterate_is_scored_has_no_rows(monkeyp
     def interrupted(*given):
         raise Interrupted(Stop.TIMEOUT)
 
-    monkeypatch.setattr("lrlab.runs.run.scored_row", interrupted)
+    monkeypatch.setattr(run, "scored_row", interrupted)
     trace = run_job(make_job(catalog.spec("one-bit-sensing", n=200, p=5), "sir"))
     assert (trace.stop, trace.rows) == (Stop.TIMEOUT, [])
 

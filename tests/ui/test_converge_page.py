@@ -138,7 +138,7 @@ def test_late_solvers_keep_their_last_curves_pale_while_a_slider_moves_and_theor
     def submit(function, item):
         future = Future()
         if function is quick_run:
-            future.set_result(function(item) if item.job in values else None)
+            future.set_result(function(item) if item in values else None)
         else:
             future.set_result(values.get(item, {}))
         return future

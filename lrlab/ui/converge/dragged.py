@@ -14,7 +14,7 @@ from lrlab.figures.recovery import Recovery
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
-from lrlab.runs.run import Quick, quick_run
+from lrlab.runs.run import quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import curves, measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
@@ -38,9 +38,8 @@ class Dragged:
         jobs = [make_job(spec, job.solver, **dict(job.options), **job.limits._asdict()) for job in self._jobs]
         begun = time.monotonic()
         measures = family(spec.model).measures
-        measure = self._settings.of(measures).measure
         quick = [job for job in jobs if self._slow_until.get(job.solver, 0.0) < begun]
-        runs = {job: together.submit(quick_run, Quick(job, measure)) for job in quick}
+        runs = {job: together.submit(quick_run, job) for job in quick}
         lines = {job: together.submit(theory.quick, job) for job in theory.not_cached(jobs, quickly=True)}
         measured = measured_parts(spec)
         with waiting():
