@@ -5,12 +5,12 @@ from functools import partial
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.engine.engine import on_workers
 from lrlab.ui.live import fragments
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import histogram_view, results_view
 from lrlab.ui.spectrum.plan import (
     SpectrumPlan,
+    begin,
     is_pairwise,
     make_plan,
     offered,
@@ -53,9 +53,7 @@ else:
         with page.row():
             page.heading("Eigengaps")
             wanted = ready and link.take_opened()
-            live.buttons(
-                "spectrum", lambda: on_workers(plan.measure, plan.draws), ready=ready, about=plan, wanted=wanted
-            )
+            live.buttons("spectrum", partial(begin, plan), ready=ready, about=plan, wanted=wanted)
             if is_pairwise(model):
                 meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
                 moment = controls.choose(link, "moment", results_view.MOMENTS, meaning, "Moment", few=True)

@@ -53,10 +53,10 @@ class Results(ABC):
 
     done: number of results so far. total: number of items, None while it is unknown. values: what `refresh` has taken,
     by the number of the item. error: the sentence of what ended the computation early. state: of a sweep, see
-    `sweeps.session`; empty for other computations.
+    `sweeps.session`; empty for other computations. shipped: whether the results come with the package.
     """
 
-    state = ""
+    state, shipped = "", False
 
     def __init__(self, items: Iterable[Any]) -> None:
         self.done, self.total = 0, len(items) if isinstance(items, Sized) else None

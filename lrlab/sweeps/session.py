@@ -86,7 +86,10 @@ class SweepRun:
     with whatever is new. done, total: trials. seconds_left: None before the pace is known. spent: whether it paused
     because its time is used, RACE_SECONDS of a race and LRLAB_SWEEP_HOURS of any sweep. error: the sentence of what
     ended the whole of it. session: the browser session that it belongs to. title: on the list of past sweeps.
+    shipped: whether its trials come with the package.
     """
+
+    shipped = False
 
     def __init__(self, sweep: Sweep, shared: SharedStore, *, session: str = "", title: str = "") -> None:
         """Prepare a sweep; InputError if lrlab refuses every cell of it."""

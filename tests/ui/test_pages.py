@@ -9,7 +9,7 @@ import pytest
 from lrlab import catalog
 from lrlab.presets import sweeps as library
 from lrlab.runs import theory
-from lrlab.runs.run import trial_spec
+from lrlab.runs.run import Trial, run_trial, trial_spec
 from lrlab.store.location import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse
@@ -122,6 +122,20 @@ def test_an_address_that_has_not_reached_the_browser_undoes_nothing():
     at.number_input(key="converge.one-bit-sensing.noise").set_value(0.2).run()
     assert at.query_params == {"n": "4321", "p": "12", "noise": "0.2"}
     assert at.number_input(key="converge.one-bit-sensing.n").value == 4321
+
+
+def test_two_pages_open_on_shipped_results_which_are_those_of_todays_code_and_run_computes_others():
+    diagram, spectrum = opened("transition"), opened("spectrum")
+    shown = diagram.session_state["transition:run"]
+    row, job = next(iter(shown.results.trial_rows())), shown.sweep.jobs[0]
+    own = run_trial(Trial(job, 0))
+    assert (own.seed, own.stop, own.iterations) == (row["seed"], row["stop"], row["iterations"])
+    assert own.scores["error"] == pytest.approx(row["error"], rel=1e-4)
+    plan, run = spectrum.session_state["spectrum:about"], spectrum.session_state["spectrum:run"]
+    values, todays = ([row["value"] for row in rows] for rows in (run.values[7], plan.measure(plan.draws[7])))
+    assert values == pytest.approx(todays, rel=1e-4)
+    spectrum.button(key="spectrum-run").click().run()
+    assert run.shipped and not spectrum.session_state["spectrum:run"].shipped
 
 
 @pytest.mark.slow

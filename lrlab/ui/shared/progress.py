@@ -65,6 +65,8 @@ def parts(batch: Any, page: str, *, changed: bool = False) -> dict[str, str]:
 
 def ending(batch: Any) -> str:
     """Return a sentence on the end of a batch or sweep, or on the stored trials of a sweep that was only opened."""
+    if batch.shipped:
+        return f"{counted(batch.done, 'trial')}, computed before: they come with lrlab. Run computes them here."
     done, state = f"{batch.done:,} of {counted(batch.total, 'trial')}", batch.state
     if state == "paused" and batch.spent:
         return f"The time is used up: {done} were computed, and are stored. Resume goes on."

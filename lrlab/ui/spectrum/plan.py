@@ -6,6 +6,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from lrlab import catalog, presets
+from lrlab.engine.engine import on_workers
 from lrlab.model_entry import ModelEntry
 from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError
@@ -13,7 +14,7 @@ from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row
 from lrlab.spectra.moments import moment_draws, moment_spectrum
 from lrlab.spectra.pairwise import pairwise_spectrum, spectrum_draws
-from lrlab.ui.shared import code, live
+from lrlab.ui.shared import code, live, opening
 from lrlab.ui.widgets import controls, permalink
 from lrlab.ui.widgets.axis import Axis
 from lrlab.ui.widgets.permalink import Permalink
@@ -63,6 +64,12 @@ def make_plan(spec: Spec | InputError, along: Axis | InputError, trials: object)
         return SpectrumPlan(spec, along, number, drawn(spec, along.name, along.values, number), measure)
     except InputError as error:
         return error
+
+
+def begin(plan: SpectrumPlan) -> live.Running:
+    """Begin to compute a spectrum; the page opens on the one that comes with the package, if it is this one."""
+    shipped = opening.spectrum(python_script(plan)) if live.current("spectrum") is None else None
+    return shipped or on_workers(plan.measure, plan.draws)
 
 
 def python_script(plan: SpectrumPlan) -> str:

@@ -16,7 +16,7 @@ from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import size_words
 from lrlab.sweeps.session import SweepRun
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.shared import live
+from lrlab.ui.shared import live, opening
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.widgets.text import plain, show_error, show_warning
 
@@ -93,7 +93,7 @@ def _left(sweep: Sweep) -> str:
 
 def _size(sweep: Sweep) -> str:
     run = live.current("transition")
-    if run is not None and run.sweep == sweep and run.results.complete:
+    if run is not None and run.sweep == sweep and run.results.complete and not run.shipped:
         return COMPUTED
     size = live.once("transition:size", sweep, lambda: size_words(sweep))
     return f"{size[0].upper()}{size[1:]}; lrlab reuses stored trials."
@@ -102,6 +102,9 @@ def _size(sweep: Sweep) -> str:
 def begin(sweep: Sweep) -> None:
     """Run a sweep on a page instead of the previous one; show an error if too many runs are under way."""
     before = live.current("transition")
+    if before is None and (shipped := opening.diagram(sweep)):
+        _follow(shipped)
+        return
     run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(sweep))
     try:
         _go_on(run, before)
