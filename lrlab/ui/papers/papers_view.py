@@ -11,8 +11,8 @@ from lrlab.engine.results import Results
 from lrlab.parameters import InputError, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.page import command, page
 from lrlab.presets.papers import FOLDER, HOW, SETS, paper_of, presence
+from lrlab.presets.report import command, page
 from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
