@@ -37,13 +37,8 @@ SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))]
 through these differs little from the line through all."""
 
 
-class _Thread(threading.local):
-    """The check that ends the runs of a thread; by default none does."""
-
-    check: Callable[[], bool] = staticmethod(lambda: False)
-
-
-_thread = _Thread()
+_thread = threading.local()
+"""`check`: what ends the runs of a thread; by default nothing does."""
 
 
 class NumericalBreakdown(RuntimeError):
@@ -68,7 +63,7 @@ def cancellable(check: Callable[[], bool]) -> Iterator[None]:
 
 def cancelled() -> bool:
     """Return whether what this thread computes is to end, see `cancellable`."""
-    return _thread.check()
+    return bool(getattr(_thread, "check", bool)())
 
 
 @cache
@@ -174,13 +169,6 @@ def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterat
     return row, intervals
 
 
-def not_an_iterate(iterates: Iterator[Any], got: object) -> InputError:
-    """Return the sentence on a solver that yields something else, with its file."""
-    code = getattr(iterates, "gi_code", None)
-    where = f"{code.co_name} ({Path(code.co_filename).name})" if code else "a solver"
-    return InputError(f"what {where} yields", "an Iterate", type(got).__name__, "yield Iterate(estimate)")
-
-
 def drive(
     iterates: Iterator[Iterate],
     watch: Watch,
@@ -210,7 +198,9 @@ def drive(
             return interruption.stop
         seconds += clock() - started
         if not isinstance(iterate, Iterate):
-            raise not_an_iterate(iterates, iterate)
+            code = getattr(iterates, "gi_code", None)
+            where = f"{code.co_name} ({Path(code.co_filename).name})" if code else "a solver"
+            raise InputError(f"what {where} yields", "an Iterate", type(iterate).__name__, "yield Iterate(estimate)")
         objective = math.nan if iterate.objective is None else iterate.objective
         residual = math.nan if iterate.residual is None else iterate.residual
         first = abs(objective) if math.isnan(first) else first
