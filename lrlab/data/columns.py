@@ -292,7 +292,7 @@ def ask_sentinel(what: str, values: Array, hints: Hints, *, ratings: bool = True
     known = values[np.isfinite(values)]
     for value in (known.max(), known.min()) if len(known) and not hints.missing else ():
         others, fraction = np.unique(known[known != value]), float(np.mean(known == value))
-        if fraction <= 0.1 or len(others) < 3:
+        if fraction <= 0.1 or len(others) < 3 or (known == value).sum() < 2:
             continue
         gap = others[0] - value if value < others[0] else value - others[-1]
         counts = np.unique(known, return_counts=True)[1]

@@ -199,13 +199,22 @@ def _heading(dialect: Dialect, rows: Sequence[Row]) -> list[str]:
     """Return the names in the first row, nothing if the row holds values.
 
     The row holds names if no field is a number, or if other rows start with a word, and the row starts with nothing or
-    continues with whole numbers at equal steps, such as years.
+    continues with whole numbers at equal steps, such as years. Columns without names are 0, 1, 2, ... in pandas' files,
+    after a nameless one that numbers the rows: five of them are names, or three beside decimals.
     """
     first = [" ".join(field.split()) for field in dialect.fields(rows[0].text)]
     numbers = [dialect.is_number(field) for field in first]
     if not any(numbers):
         return first if len(rows) > 1 or not all(map(dialect.numeric, first)) else []
-    second = [dialect.fields(row.text)[0] for row in rows[1:SNIFFED]]
+    below = [dialect.fields(row.text) for row in rows[1:SNIFFED]]
+    places = [field == str(k) for k, field in enumerate(first[not first[0] :])]
+    # The last one may be a response of whole numbers.
+    inner = np.flatnonzero(numbers[:-1])
+    decimals = all(any(re.search(r"[.,]\d", row[k]) for row in below if k < len(row)) for k in inner)
+    least = 1 if not first[0] else 5 if not decimals else 3 if all(numbers) else 2
+    if sum(places) == sum(numbers) >= least:
+        return first
+    second = [row[0] for row in below]
     years = not numbers[0] and all(numbers[1:]) and len(set(first)) == len(first)
     if years and first[0]:
         whole = len(first) > 3 and all(map(str.isdecimal, first[1:]))

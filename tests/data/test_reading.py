@@ -54,6 +54,9 @@ BINARY = {
     "decimal commas in quotes": re.sub(r"-?\d+;\d+", r'"\g<0>"', lines(ROWS, decimal=";")).replace(";", ","),
     "names over two lines": '"a\n(m)",b,"c, second\n\n(kg)",d\n' + lines(ROWS),
     "other minus signs": lines(ROWS, heading="a,b,c,d").replace("-", "−"),
+    "columns and rows that pandas numbers": pd.DataFrame(ROWS).to_csv(),
+    "columns that pandas numbers": lines(ROWS, heading="0,1,2,3"),
+    "columns that pandas numbers, and a name": lines(ROWS, ";", heading="0;1;2;y"),
     "a byte order mark": "\ufeff" + lines(ROWS, heading="a,b,c,outcome"),
 }
 
@@ -167,7 +170,8 @@ def test_whole_numbers_at_equal_steps_are_names_beside_words(years, read):
     table = pd.DataFrame(rng.standard_normal((20, 4)), [f"c{k}" for k in range(20)], years)
     given = read(table.where(rng.random((20, 4)) < 0.8), index=True, index_label="country")
     assert given.names == tuple(map(str, years)) and given.rows == tuple(table.index)
-    # Without a heading the first row is data.
+    # Without a heading the first row is data, and so is a first time and value.
+    assert len(read("0,1\n.5,2.5\n1,3.5\n1.5,2\n2,1\n").y) == 5
     assert len(read(table, index=True, header=False).y) == 20
 
 
