@@ -83,11 +83,11 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     made = kind_of(model)
     labels = issubclass(made, LabelsSpec)
     tune_by = str(options.pop("tune_by", "")) if labels else ""
+    arrays = made.arrays_of(y, X, Z)
     chosen, known = solver or made.default_solver(X, Z), made.choices()
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
-    arrays = made.arrays_of(y, X, Z)
     said = {name: value for name, value in made.completed(arrays, chosen, options).items() if name in known}
     values = settle(declared(made), said)
     given = ~held(arrays, float(values["held_out"]), int(values["seed"]))

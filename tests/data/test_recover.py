@@ -179,6 +179,12 @@ def test_magnitudes_give_the_signal_up_to_a_phase_and_those_that_fit_nothing_may
     assert "set data=intensity" in lrlab.recover(y**2, A).summary()["message"]
 
 
+def test_responses_with_more_columns_than_rows_have_a_default_solver_too():
+    X = np.random.default_rng(SEED).standard_normal((60, 100))
+    for columns, solver in ((100, "marginal-mean"), (24, "link-free-refinement")):
+        assert lrlab.recover(X[:, 0] > 0, X[:, :columns]).job.solver == solver
+
+
 def test_patterns_of_a_large_image_need_no_matrix():
     # The matrix would take 6 GB.
     values, masks, image = cases.patterns(SEED, 90, 100)
