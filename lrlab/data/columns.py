@@ -224,7 +224,8 @@ def features(
             continue
         words = words or (list(column.cat.categories) if listed else sorted(set(column.astype(str))))
         if len(words) > most or not all(isinstance(value, str) for value in column):
-            got, remedy = f"{len(words)} words such as {words[0]}", "leave the column out, or code its words"
+            got = f"{len(words)} words such as {words[0]}"
+            remedy = "leave the column out, code its words, or say kind=triples if they name rows of a matrix"
             raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
         places = pd.Series(pd.Categorical(column.where(column.isin(words)), words), index=column.index)
         block = pd.get_dummies(places, prefix=name, prefix_sep="=", dtype=np.float64, sparse=sparse)
