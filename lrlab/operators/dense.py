@@ -1,7 +1,5 @@
 """Measurements by dense Gaussian matrices: b_i = <A_i, W>, for comparison."""
 
-import numpy as np
-
 from lrlab.arrays import Array, Indices
 from lrlab.operators.operator import Operator
 
@@ -43,19 +41,6 @@ class Dense(Operator):
         """Return sum_i r_i A_i."""
         self.checkpoint(1.0)
         return (r @ self.A.reshape(self.size, -1)).reshape(self.shape)
-
-    def left_normal(self, Q: Array) -> Array:
-        """Return the Gram matrix of the rows A_i Q."""
-        return self._gram(Q, self.A.transpose(0, 2, 1))
-
-    def right_normal(self, P: Array) -> Array:
-        """Return the Gram matrix of the rows A_i^T P."""
-        return self._gram(P, self.A)
-
-    def _gram(self, factor: Array, A: Array) -> Array:
-        self.checkpoint(1.0)
-        rows = np.matmul(factor.T, A).reshape(self.size, -1)
-        return rows.T @ rows
 
     def subset(self, rows: Indices) -> "Dense":
         """Return the operator of some of the measurements."""

@@ -7,14 +7,17 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from lrlab.arrays import Array, Indices
+from lrlab.linalg import solve_positive
 from lrlab.operators.least_squares import FactorMap, Map
 from lrlab.operators.operator import Operator
-from lrlab.operators.rank_one import normal_blocks
+from lrlab.operators.rank_one import weighted_gram
 
 DENSE_SHARE = 32
 """If at least one entry in so many is observed, `pair` computes all: faster than gathering factors for each."""
 
 BLOCK_ENTRIES = 2**20
+DIRECT_UNKNOWNS = 600
+"""Largest number of unknowns of a factor with features whose normal equations are formed and factored."""
 
 Sparse = TypeVar("Sparse", csr_array, csc_array)
 
@@ -118,38 +121,18 @@ class Entries(Operator):
         right = R.toarray() if self.Y is None else R @ self.Y
         return right if self.X is None else self.X.T @ right
 
-    def left_normal(self, Q: Array) -> Array:
-        """Return the blocks X^T diag(g_ab) X, g_i the sum of q_j q_j^T over the observed j of row i."""
-        return normal_blocks(np.eye(self.table[0]) if self.X is None else self.X, self._grams(self._mask, Q))
-
-    def right_normal(self, P: Array) -> Array:
-        """Return the blocks Y^T diag(g_ab) Y, g_j the sum of p_i p_i^T over the observed i of column j."""
-        Y = np.eye(self.table[1]) if self.Y is None else self.Y
-        return normal_blocks(Y, self._grams(self._mask_transposed, P))
-
     def left_map(self, Q: Array) -> FactorMap:
-        """Return the map U -> A(U V^T); without features the rows of U are independent problems."""
-        J = super().left_map(Q)
-        if self.X is None:
-            J.by_rows = lambda b, ridge: _rows(self._grams(self._mask, Q), J.pull(b), ridge)
-        return J
+        """Return the map U -> A(U V^T), solved by the sums of q_j q_j^T over the observed j of each row i."""
+        return _directly(super().left_map(Q), self.X, self._mask, Q)
 
     def right_map(self, P: Array) -> FactorMap:
-        """Return the map V -> A(U V^T); without features the rows of V are independent problems."""
-        J = super().right_map(P)
-        if self.Y is None:
-            J.by_rows = lambda b, ridge: _rows(self._grams(self._mask_transposed, P), J.pull(b), ridge)
-        return J
+        """Return the map V -> A(U V^T), solved by the sums of p_i p_i^T over the observed i of each column j."""
+        return _directly(super().right_map(P), self.Y, self._mask_transposed, P)
 
     def subset(self, rows: Indices) -> "Entries":
         """Return the operator of some of the measurements, given by sorted indices."""
         scale = self.scale * self.size / len(rows)
         return self._watched(Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows], scale))
-
-    @staticmethod
-    def _grams(mask: csr_array | csc_array, Q: Array) -> Array:
-        k = Q.shape[1]
-        return (mask @ np.einsum("ja,jb->jab", Q, Q).reshape(-1, k * k)).reshape(-1, k, k)
 
 
 def _filled(mask: Sparse, r: Array) -> Sparse:
@@ -169,6 +152,39 @@ def _basis(X: Array | None) -> tuple[Array | None, Map]:
     Q, s, Vt = np.linalg.svd(X, full_matrices=False)
     retained, root = s > 1e-12 * s[0], np.sqrt(len(X))
     return Q[:, retained] * root, lambda U: Vt[retained].T @ (U * (root / s[retained, None]))
+
+
+def _directly(J: FactorMap, X: Array | None, mask: csr_array | csc_array, Q: Array) -> FactorMap:
+    """Return the map D -> the entries of (X D) Q^T, with a direct solution if its system is small enough.
+
+    Without features X the rows of D are independent problems.
+    """
+    k = Q.shape[1]
+
+    def solved(b: Array, ridge: float) -> Array:
+        grams, rhs = (mask @ np.einsum("ja,jb->jab", Q, Q).reshape(-1, k * k)).reshape(-1, k, k), J.pull(b)
+        if X is None:
+            return _rows(grams, rhs, ridge)
+        solution = solve_positive(_normal(X, grams), rhs.T.ravel(), ridge)
+        return np.ascontiguousarray(solution.reshape(rhs.shape[::-1]).T)
+
+    if X is None or k * X.shape[1] <= DIRECT_UNKNOWNS:
+        J.direct = solved
+    return J
+
+
+def _normal(X: Array, grams: Array) -> Array:
+    """Return the (k d, k d) matrix of blocks X^T diag(g_ab) X, g (rows, k, k), symmetric in a and b.
+
+    The rows of the least-squares problem, m of length k d, are never formed.
+    """
+    k, d = grams.shape[1], X.shape[1]
+    N = np.empty((k, d, k, d), X.dtype)
+    for a in range(k):
+        for b in range(a + 1):
+            N[a, :, b, :] = weighted_gram(X, grams[:, a, b], X)
+            N[b, :, a, :] = N[a, :, b, :].T
+    return N.reshape(k * d, k * d)
 
 
 def _rows(grams: Array, rhs: Array, ridge: float) -> Array:

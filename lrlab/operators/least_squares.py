@@ -7,12 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
-from lrlab.linalg import solve_positive
 
 Map = Callable[[Array], Array]
-
-DIRECT_UNKNOWNS = 600
-"""Largest number of unknowns whose normal equations are formed and factored; above, conjugate gradients solve them."""
 
 
 class Solution(NamedTuple):
@@ -68,28 +64,20 @@ def least_squares(
 class FactorMap:
     """The linear map J from one factor D (d, k) of a matrix to its m measurements, with the other factor fixed.
 
-    forward(D): J D (m,). pull(r): J^T r (d, k). normal(): J^T J (k d, k d), unknowns ordered column by column.
-    by_rows(b, ridge): the least-squares D if its rows are independent problems.
+    forward(D): J D (m,). pull(r): J^T r (d, k). direct(b, ridge): the least-squares D of minimum norm without
+    iterations, if that is cheap.
     """
 
     forward: Map
     pull: Map
-    normal: Callable[[], Array]
-    by_rows: Callable[[Array, float], Array] | None = None
+    direct: Callable[[Array, float], Array] | None = None
 
-    def solve(self, b: Array, ridge: float = 0.0, start: Array | None = None, exact: float = 1e-10) -> Array:
-        """Return the D that minimizes ||J D - b||^2 + ridge ||D||_F^2: of minimum norm, or near `start` if iterated.
-
-        Conjugate gradients reduce the gradient by the factor `exact`.
-        """
-        if self.by_rows is not None:
-            return self.by_rows(b, ridge)
-        rhs = self.pull(b)
-        if rhs.size > DIRECT_UNKNOWNS:
-            D = np.zeros_like(rhs) if start is None else start
-            return self.improve(b - self.forward(D), D, ridge, exact)
-        solution = solve_positive(self.normal(), rhs.T.ravel(), ridge)
-        return np.ascontiguousarray(solution.reshape(rhs.shape[::-1]).T)
+    def solve(self, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
+        """Return the D that minimizes ||J D - b||^2 + ridge ||D||_F^2: of minimum norm, or near `start` if iterated."""
+        if self.direct is not None:
+            return self.direct(b, ridge)
+        D = np.zeros_like(self.pull(b)) if start is None else start
+        return self.improve(b - self.forward(D), D, ridge, 1e-10)
 
     def improve(self, rest: Array, D: Array, ridge: float, rtol: float) -> Array:
         """Return a D nearer to the solution, by conjugate gradients until the gradient has shrunk by rtol.

@@ -72,28 +72,16 @@ class Operator(ABC):
         return Moment(self, d)
 
     @abstractmethod
-    def left_normal(self, Q: Array) -> Array:
-        """Return the normal matrix (k d1, k d1) of U -> A(U V^T), unknowns ordered column by column of U."""
-
-    @abstractmethod
-    def right_normal(self, P: Array) -> Array:
-        """Return the normal matrix (k d2, k d2) of V -> A(U V^T), unknowns ordered column by column of V."""
-
-    @abstractmethod
     def subset(self, rows: Indices) -> "Operator":
         """Return the operator of some of the measurements, rows (sorted indices into 0..m-1)."""
 
     def left_map(self, Q: Array) -> FactorMap:
         """Return the map U -> A(U V^T) from the image Q of V."""
-        return FactorMap(
-            lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q), lambda: self.left_normal(Q)
-        )
+        return FactorMap(lambda D: self.pair(self.left(D), Q), lambda r: self.pull_left(r, Q))
 
     def right_map(self, P: Array) -> FactorMap:
         """Return the map V -> A(U V^T) from the image P of U."""
-        return FactorMap(
-            lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P), lambda: self.right_normal(P)
-        )
+        return FactorMap(lambda D: self.pair(P, self.right(D)), lambda r: self.pull_right(r, P))
 
     def _watched(self, other: Derived) -> Derived:
         """Return an operator made from this one, with the same checkpoint."""

@@ -50,14 +50,6 @@ class RankOne(Operator):
         """Return X^T diag(r) Y, by row blocks: scaling all rows at once would copy the data."""
         return weighted_gram(self.X, r, self.Y, self.checkpoint)
 
-    def left_normal(self, Q: Array) -> Array:
-        """Return the blocks X^T diag(q_a q_b) X."""
-        return products_gram(self.X, Q, self.checkpoint)
-
-    def right_normal(self, P: Array) -> Array:
-        """Return the blocks Y^T diag(p_a p_b) Y."""
-        return products_gram(self.Y, P, self.checkpoint)
-
     def in_single(self) -> Self:
         """Return the operator in single precision."""
         return self._watched(type(self)(*(part.astype(np.float32) for part in self.vectors)))
@@ -96,33 +88,3 @@ def weighted_gram(X: Array, r: Array, Y: Array, checkpoint: Checkpoint = proceed
         cut = slice(start, start + rows)
         total += (X[cut] * r[cut, None]).T @ Y[cut]
     return total
-
-
-def products_gram(X: Array, Q: Array, checkpoint: Checkpoint = proceed) -> Array:
-    """Return the (k d, k d) Gram matrix of the products q_ia x_ij, reading by row blocks.
-
-    One large symmetric product a block: twice as fast as its k^2 blocks one by one.
-    """
-    unknowns = Q.shape[1] * X.shape[1]
-    total = np.zeros((unknowns, unknowns), X.dtype)
-    rows = max(64, BLOCK_BYTES // (X.itemsize * unknowns))
-    for start in range(0, len(X), rows):
-        checkpoint(start / len(X))
-        cut = slice(start, start + rows)
-        products = (Q[cut, :, None] * X[cut, None, :]).reshape(-1, unknowns)
-        total += products.T @ products
-    return total
-
-
-def normal_blocks(X: Array, grams: Array) -> Array:
-    """Return the (k d, k d) matrix of blocks X^T diag(g_ab) X, g (rows, k, k), symmetric in a and b.
-
-    The rows of the least-squares problem, m of length k d, are never formed.
-    """
-    k, d = grams.shape[1], X.shape[1]
-    N = np.empty((k, d, k, d), X.dtype)
-    for a in range(k):
-        for b in range(a + 1):
-            N[a, :, b, :] = weighted_gram(X, grams[:, a, b], X)
-            N[b, :, a, :] = N[a, :, b, :].T
-    return N.reshape(k * d, k * d)

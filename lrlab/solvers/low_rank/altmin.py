@@ -48,7 +48,7 @@ def altmin(
     update      V <- argmin_V F(U V^T), orthonormalized by QR; U <- argmin_U F(U V^T), orthonormalized by QR
     converges   linearly; on Gaussian vectors from 1.26 times as many measurements as W has degrees of freedom, in 500
                 sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W
-    cost        O(m k (d1 + d2)) per conjugate gradient; exact: normal equations of (k d)^2 numbers up to 600 variables
+    cost        O(m k (d1 + d2)) per conjugate gradient; exact entries: normal equations, (k d)^2 numbers, k d <= 600
 
     A symmetric A gives the rank k part of the symmetric part of U V^T; errors fall like a power of the sweeps. Yields
     after each sweep: objective F; residual the change of A(W) relative to A(W) - b. EXHAUSTED ends fresh samples.
