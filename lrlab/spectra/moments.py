@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 
 from lrlab.models.axes import place
-from lrlab.models.network import PolynomialNetwork
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.krylov import nearest
 from lrlab.protocol import Spec
@@ -76,12 +75,8 @@ def _prediction(spec: Any) -> Row:
     known = {"true_largest": float(sizes.max()), "true_smallest": float(sizes.min())}
     if noise is None:
         return known
-    if isinstance(spec, PolynomialNetwork):
-        spikes = [spiked.symmetric_spike(float(s), noise, j, rows) for j, s in enumerate(sizes)]
-        edge = spiked.symmetric_edge(noise.rest, rows)
-    else:
-        spikes = [spiked.spike(float(s), noise, j, rows, columns) for j, s in enumerate(sizes)]
-        edge = spiked.edge(noise.rest, rows, columns)
+    spikes = [spiked.spike(float(s), noise, j, rows, columns) for j, s in enumerate(sizes)]
+    edge = spiked.edge(noise.rest, rows, columns)
     values = [one.value for one in spikes]
     overlap = float(np.mean([one.left for one in spikes]))
     # Independent noise of this variance between the u and the v lowers the least of k equal values by up to `split`.

@@ -8,7 +8,6 @@ x = alpha (kappa - pi): above alpha (kappa - pi)^2 > pi the top eigenvalue leave
 """
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -162,7 +161,7 @@ class BlockNoise(NamedTuple):
 
 
 def edge(variance: float, d1: int, d2: int) -> float:
-    """Return the largest singular value of a d1 x d2 matrix of independent N(0, variance) entries."""
+    """Return the largest singular value of a d1 x d2 matrix of N(0, variance) entries, independent or symmetric."""
     return math.sqrt(variance) * (math.sqrt(d1) + math.sqrt(d2))
 
 
@@ -173,8 +172,12 @@ def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimi
     + a q) / z for a b q^2 + (a + b - z^2) q + 1 = 0, its limit is the largest z with (z - b_j g2) (z - a_j g1) =
     size^2, if this is above the edge; else it is lost in the bulk. For equal variances the limits are those in
     Benaych-Georges & Nadakuditi (2012), section 3.1; else they follow in the same way from the Schur complement of the
-    rest.
+    rest. An eigenvalue of a symmetric matrix, d1 = d2 and left = right, has the same limits (Benaych-Georges &
+    Nadakuditi 2011, section 3.1): for equal variances v the value size + d v / size, with overlap 1 - d v / size^2.
     """
+    # Imported here: solvers read this module, and do without it.
+    from scipy.optimize import brentq
+
     a, b, a_j, b_j = d1 * noise.rest, d2 * noise.rest, d1 * float(noise.left[j]), d2 * float(noise.right[j])
     bulk = edge(noise.rest, d1, d2)
 
@@ -192,42 +195,8 @@ def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimi
     if bulk and above(bulk * (1.0 + ROUNDING)) >= 0.0:
         return SpikeLimits(bulk, 0.0, 0.0)
     highest = bulk + size + math.sqrt(a_j) + math.sqrt(b_j)
-    z = _crossing(above, max(bulk, ROUNDING * highest) * (1.0 + ROUNDING), highest * (1.0 + ROUNDING))
+    z = float(brentq(above, max(bulk, ROUNDING * highest) * (1.0 + ROUNDING), highest * (1.0 + ROUNDING)))
     g1, g2, slope = traces(z)
     ratio = ((z - b_j * g2) / size) ** 2
     left = 2.0 / (1.0 - b_j * (a * slope - g2) / z + ratio * (1.0 - a_j * (b * slope - g1) / z))
     return SpikeLimits(z, left, ratio * left)
-
-
-def _crossing(above: Callable[[float], float], low: float, high: float) -> float:
-    """Return the zero of a rising function."""
-    # Imported here: solvers read this module, and do without it.
-    from scipy.optimize import brentq
-
-    return float(brentq(above, low, high))
-
-
-def symmetric_edge(variance: float, p: int) -> float:
-    """Return the largest eigenvalue of a symmetric p x p matrix, entries off the diagonal N(0, variance)."""
-    return 2.0 * math.sqrt(variance * p)
-
-
-def symmetric_spike(size: float, noise: BlockNoise, j: int, p: int) -> SpikeLimits:
-    """Return the limits of an eigenvalue `size`: at z = size + p left_j g(z), g the trace of the rest.
-
-    For equal variances v this is size + p v / size, with overlap 1 - p v / size^2. Reference: Benaych-Georges &
-    Nadakuditi (2011), section 3.1; Feral & Peche (2007).
-    """
-    bulk, own, end = p * noise.rest, p * float(noise.left[j]), symmetric_edge(noise.rest, p)
-
-    def trace(z: float) -> float:
-        return 2.0 / (z + math.sqrt(max(z * z - 4.0 * bulk, 0.0)))
-
-    def above(z: float) -> float:
-        return z - own * trace(z) - size
-
-    if above(end * (1.0 + ROUNDING)) >= 0.0:
-        return SpikeLimits(end, 0.0, 0.0)
-    z = _crossing(above, end * (1.0 + ROUNDING), end + size + math.sqrt(own))
-    overlap = 1.0 / (1.0 - own * trace(z) / (2.0 * bulk * trace(z) - z))
-    return SpikeLimits(z, overlap, overlap)

@@ -126,7 +126,7 @@ def test_spikes_of_symmetric_noise(size):
     M = (G + G.T) / np.sqrt(2)
     M[0, 0] += size
     values, vectors = np.linalg.eigh(M)
-    limit = spiked.symmetric_spike(size, spiked.BlockNoise(1 / p, np.full(1, 1 / p), np.full(1, 1 / p)), 0, p)
+    limit = spiked.spike(size, spiked.BlockNoise(1 / p, np.full(1, 1 / p), np.full(1, 1 / p)), 0, p, p)
     assert values[-1] == pytest.approx(limit.value, rel=0.03)
     assert vectors[0, -1] ** 2 == pytest.approx(limit.left, abs=0.06)
 
