@@ -17,7 +17,7 @@ from lrlab.ui.classroom.polls import LessonPoll
 from lrlab.ui.classroom.room import OPEN, PAGE, RUNNING, SHOWN, Present, Room, Round, find
 from lrlab.ui.lessons import lesson_view
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import plot, qr, tables
 from lrlab.ui.widgets.permalink import Permalink

@@ -18,8 +18,7 @@ from lrlab.runs.run import quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge.results_view import curves, measured_parts, shown
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.slider_previews import waiting
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts, waiting
 
 
 class Dragged:

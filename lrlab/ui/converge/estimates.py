@@ -14,7 +14,7 @@ from lrlab.figures.recovery import Recovery
 from lrlab.figures.runs import real_parts
 from lrlab.lowrank import LowRank
 from lrlab.protocol import Estimate, Spec
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import plot
 

@@ -18,7 +18,7 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, page
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.text import plain

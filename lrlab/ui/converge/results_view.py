@@ -20,7 +20,7 @@ from lrlab.protocol import Spec
 from lrlab.runs.job import Job
 from lrlab.ui.converge import estimates, refinement, result_tabs
 from lrlab.ui.converge.run_controls import HEIGHT, LEGEND, PINNED, CurveSettings
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 

@@ -8,7 +8,7 @@ import streamlit as st
 from lrlab.parameters import InputError
 from lrlab.ui.classroom import drawing, room
 from lrlab.ui.lessons import lesson_view, place
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, page, progress
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink

@@ -14,7 +14,7 @@ from lrlab.lessons.definition import Figure, Lesson, Question, Step
 from lrlab.ui.classroom import polls, room
 from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import cards, live, page
 from lrlab.ui.widgets import plot, slider
 from lrlab.ui.widgets.permalink import Permalink

@@ -17,8 +17,7 @@ from weakref import WeakSet
 
 from lrlab.parameters import InputError
 from lrlab.settings import number
-from lrlab.ui.live.stream import Stream
-from lrlab.ui.live.tabs import Connection, Subscription, Tab, View
+from lrlab.ui.live.tabs import Connection, Stream, Subscription, Tab, View
 
 LOG = logging.getLogger("lrlab.live")
 TICK_SECONDS, IDLE_SECONDS = 0.0125, 0.5

@@ -31,8 +31,7 @@ from lrlab.engine.engine import close_engines
 from lrlab.ui.live import exports, script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
-from lrlab.ui.live.stream import Message
-from lrlab.ui.live.tabs import Tab
+from lrlab.ui.live.tabs import Message, Tab
 
 MOST_CHARACTERS = 2000
 """Limits of a frame that a tab sends."""
@@ -84,7 +83,7 @@ async def serve(socket: WebSocket) -> None:
     connection, channel = TabConnection(socket), get_channel()
     tab = None
     if same_origin(socket):
-        tab = channel.connect(socket.path_params["token"], socket.cookies.get(COOKIE, ""), connection)
+        tab = channel.connect(socket.path_params["token"], socket.cookies.get(COOKIE, ""), connection.send)
     if tab is None:
         # Before it is accepted, this is answered by status 403.
         await socket.close(REFUSED)
@@ -99,7 +98,7 @@ async def serve(socket: WebSocket) -> None:
     except WebSocketDisconnect:
         pass
     finally:
-        channel.disconnect(tab, connection)
+        channel.disconnect(tab, connection.send)
         sender.cancel()
 
 

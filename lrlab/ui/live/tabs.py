@@ -1,26 +1,167 @@
-"""Tabs of browsers, and the runs that they follow."""
+"""Tabs of browsers, the runs that they follow, the sliders that move in them, and the messages about both."""
 
+import json
+import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-from lrlab.ui.live.slider_previews import SliderPreview
-from lrlab.ui.live.stream import Message, Parts, Stream
+from lrlab.figures.build import Figure
+from lrlab.parameters import InputError
+
+Parts = Mapping[str, Any]
+"""Live parts of a page by name, each a `Figure` or HTML."""
+
+
+class Message(NamedTuple):
+    """Parts of a stream as JSON, by name, and when they were pushed.
+
+    page: the page to draw anew because the stream has ended, or None.
+    """
+
+    stream: str
+    at: float
+    parts: dict[str, str]
+    page: str | None = None
+
+    def after(self, before: "Message | None") -> "Message":
+        """Return this message with the parts of an earlier one that was not sent."""
+        return self if before is None else self._replace(parts=before.parts | self.parts)
+
+    @property
+    def text(self) -> str:
+        """The message as JSON."""
+        parts = ", ".join(f"{json.dumps(name)}: {part}" for name, part in self.parts.items())
+        head = json.dumps({"stream": self.stream, "at": self.at, "page": self.page})
+        return f'{head[:-1]}, "parts": {{{parts}}}}}'
+
+
+class Stream:
+    """The state of a run or a slider. token: its name in messages; page: the page to draw when it ends."""
+
+    def __init__(self) -> None:
+        # Nobody guesses the name of another tab's stream.
+        self.token, self.page = secrets.token_urlsafe(16), ""
+        self._parts = dict[str, str]()
+        # A new connection must not override later drawings, so messages keep the time of the last push.
+        self._at, self._over = 0.0, False
+        self._lock = threading.Lock()
+
+    def push(self, parts: Parts) -> Message | None:
+        """Return a message with the parts that changed, or None if no part did."""
+        texts = {name: encoded(part) for name, part in parts.items()}
+        with self._lock:
+            changed = {name: text for name, text in texts.items() if self._parts.get(name) != text}
+            # A paused sweep may continue.
+            self._parts, self._at, self._over = self._parts | changed, time.time(), False
+            return Message(self.token, self._at, changed) if changed else None
+
+    def end(self) -> Message:
+        """Return the message that ends the stream: the tab draws its page anew."""
+        self._over = True
+        return Message(self.token, time.time(), {}, self.page)
+
+    def all(self) -> Message | None:
+        """Return a message with all parts, for a new connection; None if there are none yet."""
+        with self._lock:
+            if not (self._parts or self._over):
+                return None
+            return Message(self.token, self._at, self._parts, self.page if self._over else None)
+
+
+def encoded(part: Figure | str) -> str:
+    """Return a live part as JSON, without the template that the browser already has."""
+    return part.to_json(template=False) if isinstance(part, Figure) else json.dumps(part)
+
+
+PATIENCE_SECONDS = 0.5
+"""Seconds before a slow answer stops blocking others."""
+
+# Each thread waits for a worker most of its time.
+_pool = ThreadPoolExecutor(32, thread_name_prefix="lrlab-drag")
+
+_own, _computes = threading.local(), threading.Lock()
+"""Whether this thread holds the turn; the lock of the thread that computes an answer: many that compete for the
+interpreter are slower than one by one. Scripts of pages have another queue, `script_queue.py`, which also merges
+requests of their sessions while they wait."""
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    _own.held = _computes.acquire(timeout=PATIENCE_SECONDS)
+    try:
+        yield
+    finally:
+        if _own.held:
+            _own.held = False
+            _computes.release()
+
+
+@contextmanager
+def waiting() -> Iterator[None]:
+    """Let other answers run during the block, while an answer or a page waits for workers."""
+    held, _own.held = getattr(_own, "held", False), False
+    if held:
+        _computes.release()
+    try:
+        yield
+    finally:
+        _own.held = held and _computes.acquire(timeout=PATIENCE_SECONDS)
+
+
+class SliderPreview:
+    """Answers positions of a slider while it is dragged: the newest one counts, older ones are dropped.
+
+    show: returns the live parts of the page at a position, 0, 1, ...; InputError if lrlab rejects it.
+    """
+
+    def __init__(self) -> None:
+        self.show: Callable[[int], Parts] = lambda position: {}
+        self.stream = Stream()
+        self._lock = threading.Lock()
+        self._newest: tuple[int, Callable[[Message | None], None]] | None = None
+        self._busy = False
+
+    def move(self, position: int, send: Callable[[Message | None], None]) -> None:
+        """Answer a position by `send`, after the one that is computed now, unless a newer one comes before."""
+        with self._lock:
+            self._newest = (position, send)
+            if self._busy:
+                return
+            self._busy = True
+        _pool.submit(self._answer)
+
+    def _answer(self) -> None:
+        with self._lock:
+            newest, self._newest = self._newest, None
+            if newest is None:
+                self._busy = False
+                return
+        position, send = newest
+        try:
+            with _turn():
+                message = self.stream.push(self.show(position))
+            send(message)
+        except (InputError, IndexError):
+            # The page shows the sentence when the slider rests; until then the last figure stays.
+            pass
+        except Exception:
+            logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")
+        # The next position waits behind the positions of other sliders.
+        _pool.submit(self._answer)
+
 
 ARRIVE_SECONDS = 20.0
 """For how long a tab may not have connected yet."""
 
 View = Callable[[], Parts]
-
-
-class Connection(Protocol):
-    """An open connection to a tab."""
-
-    def send(self, message: Message) -> None:
-        """Send a message, from any thread; never waits."""
+Connection = Callable[[Message], None]
+"""Sends a message to a tab, from any thread; never waits."""
 
 
 @dataclass
@@ -38,7 +179,7 @@ class Tab:
     connections: set[Connection] = field(default_factory=set)
     watched: set[str] = field(default_factory=set)
     previews: dict[str, SliderPreview] = field(default_factory=dict)
-    pushed: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
+    pushed: Stream = field(default_factory=Stream)
     left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
 
     def push(self, parts: Parts) -> None:
@@ -49,7 +190,7 @@ class Tab:
         """Send a message to the tab, if there is one."""
         if message:
             for connection in list(self.connections):
-                connection.send(message)
+                connection(message)
 
 
 @dataclass
@@ -69,7 +210,7 @@ class Subscription:
     shown: Any = None
     sent_at: float = 0.0
     cost: float = 0.0
-    stream: Stream = field(default_factory=lambda: Stream(secrets.token_urlsafe(16)))
+    stream: Stream = field(default_factory=Stream)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def new_message(self) -> Message | None:

@@ -18,7 +18,7 @@ from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 from lrlab.ui.converge import result_tabs, results_view
 from lrlab.ui.converge.run_controls import HEIGHT, CurveSettings
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.own_data.source import Shown
 from lrlab.ui.shared import code, live, page, progress, solver_controls
 from lrlab.ui.widgets import plot, tables

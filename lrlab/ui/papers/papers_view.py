@@ -16,7 +16,7 @@ from lrlab.presets.report import command, page
 from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.store.location import get_shared_store
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.papers import gallery, theorem_view
 from lrlab.ui.papers.panels import Computed, all_panels, figure_name, panels
 from lrlab.ui.shared import live, progress

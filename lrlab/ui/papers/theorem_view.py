@@ -13,8 +13,7 @@ from lrlab.parameters import Parameter, counted
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.result import Panel, Plan
-from lrlab.ui.live.slider_previews import waiting
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts, waiting
 from lrlab.ui.papers.panels import all_panels, figure_name, frame
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import slider

@@ -19,9 +19,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, KEY, base
-from lrlab.ui.live.slider_previews import SliderPreview
-from lrlab.ui.live.stream import Parts
-from lrlab.ui.live.tabs import Tab
+from lrlab.ui.live.tabs import Parts, SliderPreview, Tab
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error

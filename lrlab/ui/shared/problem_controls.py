@@ -14,7 +14,7 @@ from lrlab.models import pictures
 from lrlab.models.axes import positions
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, slider
 from lrlab.ui.widgets.controls import widget, widgets, with_defaults

@@ -10,7 +10,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, format_value
 from lrlab.protocol import Spec
 from lrlab.spectra import pairwise
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.spectrum.plan import SpectrumPlan
 from lrlab.ui.widgets import plot, slider

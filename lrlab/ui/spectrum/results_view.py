@@ -16,7 +16,7 @@ from lrlab.models.single_index import SingleIndexSpec
 from lrlab.parameters import InputError, counted
 from lrlab.protocol import Spec
 from lrlab.spectra import Row, moments, pairwise
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.spectrum import histogram_view

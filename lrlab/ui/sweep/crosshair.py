@@ -22,7 +22,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.ui.converge import estimates, results_view
 from lrlab.ui.converge.dragged import Dragged
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.widgets import controls, plot, slider
 from lrlab.ui.widgets.permalink import Permalink

@@ -26,7 +26,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.theory import Region
 from lrlab.sweeps.winners import comparable
 from lrlab.ui.converge import refinement
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.sweep import crosshair, sweep_offers, sweep_run, winners_view
 from lrlab.ui.widgets import controls, plot

@@ -10,7 +10,7 @@ from lrlab.parameters import InputError, Parameter, counted
 from lrlab.sweeps import winners
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import RACE_SECONDS
-from lrlab.ui.live.stream import Parts
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
 from lrlab.ui.sweep import sweep_controls, sweep_offers, sweep_run
 from lrlab.ui.widgets import controls, permalink, plot

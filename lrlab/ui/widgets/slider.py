@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from lrlab.ui.live.slider_previews import SliderPreview
+from lrlab.ui.live.tabs import SliderPreview
 from lrlab.ui.widgets import plot
 
 

@@ -6,8 +6,8 @@ import time
 import pytest
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import channel, script_queue, slider_previews, tabs
-from lrlab.ui.live.slider_previews import SliderPreview
+from lrlab.ui.live import channel, script_queue, tabs
+from lrlab.ui.live.tabs import SliderPreview
 from tests.waiting import PATIENCE, until
 
 
@@ -17,7 +17,7 @@ class Connection:
     def __init__(self):
         self.sent = []
 
-    def send(self, message):
+    def __call__(self, message):
         """Take a message."""
         self.sent.append(message.text)
 
@@ -212,7 +212,7 @@ def answered(*shows):
 
 def test_one_computes_at_a_time(monkeypatch):
     # However slow the machine is.
-    monkeypatch.setattr(slider_previews, "PATIENCE_SECONDS", PATIENCE)
+    monkeypatch.setattr(tabs, "PATIENCE_SECONDS", PATIENCE)
     alone, computes = [], threading.Lock()
 
     def show(position):
