@@ -4,7 +4,7 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.presets.result import Plan
-from lrlab.ui.papers import gallery, papers_view, theorem_view
+from lrlab.ui.papers import gallery, papers_view
 from lrlab.ui.shared import live, page
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
@@ -15,25 +15,25 @@ if name == gallery.CONTENTS_NAME:
     page.heading("What the papers have, and where")
     st.button("All experiments", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
     gallery.show_contents()
-    link.accept(["of", "outcome", "trials", theorem_view.NAME])
+    link.accept(["of", "outcome", "trials", papers_view.AT])
 elif not name:
     page.heading("Papers", gallery.summary())
     to = (link, gallery.CONTENTS_NAME)
     st.button("What the papers have, and where", key="papers-contents", on_click=gallery.open_figure, args=to)
     gallery.show(link)
     gallery.link_misprints()
-    link.accept(["trials", theorem_view.NAME])
+    link.accept(["trials", papers_view.AT])
 else:
     link.accept(["of", "outcome"])
     page.heading(presets.load(name).title)
-    theorem_view.statement(presets.load(name))
+    papers_view.statement(presets.load(name))
     papers_view.head(presets.load(name))
     with page.row():
         start = st.container(width="content")
         meaning = "all trials of the experiment, or fewer trials at fewer points"
         form = controls.choose(link, "trials", papers_view.forms(name), meaning, "Trials", few=True)
         st.button("All experiments", key="papers-all", type="tertiary", on_click=gallery.open_figure, args=(link, ""))
-    at = theorem_view.position(link, presets.load(name))
+    at = papers_view.position(link, presets.load(name))
     preset = presets.load(name, form == "quick", at)
     plan = papers_view.plan_or_error(preset)
     page.show_errors(plan)
@@ -45,7 +45,7 @@ else:
             about=(preset, plan),
             label="Compute again",
         )
-    theorem_view.show(link, presets.load(name), at)
+    papers_view.show_slider(link, presets.load(name), at)
     live.follow("papers", lambda: papers_view.draw(preset), papers_view.live_parts(preset))
     page.reading(preset.explanation, preset.reference)
     papers_view.show_data(preset)

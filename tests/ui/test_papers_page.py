@@ -12,7 +12,7 @@ from lrlab.presets.table import redrawn
 from lrlab.store.store import Store
 from lrlab.ui import home
 from lrlab.ui.live import routes
-from lrlab.ui.papers import gallery, panels, papers_view
+from lrlab.ui.papers import gallery, papers_view
 from lrlab.ui.shared.cards import PICTURES
 from tests.thorough import a_third
 from tests.ui.driving import figures, opened
@@ -109,10 +109,10 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
 def test_each_panel_has_a_place_before_its_first_trial():
     run = shipped.load("yi2015-fig1")
     plan, preset = ship.plan(run), presets.load("yi2015-fig1", run.quick)
-    before = panels.all_panels(preset, plan, [])
+    before = papers_view.all_panels(preset, plan, [])
     assert [panel.title for panel in before] == [panel.title for panel in run.panels] and len(before) > 1
     assert not any(panel.figure.data for panel in before) and all(panel.figure.layout.height for panel in before)
-    some = panels.all_panels(preset, plan, run.panels[-1:])
+    some = papers_view.all_panels(preset, plan, run.panels[-1:])
     assert [bool(panel.figure.data) for panel in some] == [False] * (len(some) - 1) + [True]
     # They are in order where columns follow one another.
     titles = [header.value[:3] for header in opened("papers", paper="yi2015-fig1").header]

@@ -1,26 +1,204 @@
-"""Plans the chosen preset, and shows its panels and files."""
+"""The page of a paper's experiment: claims, panels next to the paper's figure, a theorem with its slider, and files."""
 
+import re
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import wait
+from functools import lru_cache
 
+import pandas as pd
 import streamlit as st
 
 from lrlab import presets
-from lrlab.engine.engine import on_workers
+from lrlab.engine.engine import on_workers, together
+from lrlab.engine.messages import Failure
 from lrlab.engine.results import Results
-from lrlab.parameters import InputError, duration
+from lrlab.figures import theme
+from lrlab.figures.build import Figure
+from lrlab.models.axes import axes
+from lrlab.parameters import InputError, Parameter, counted, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import FOLDER, HOW, SETS, paper_of, presence
 from lrlab.presets.report import command, page
 from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
+from lrlab.presets.table import redrawn
 from lrlab.store.location import get_shared_store
-from lrlab.ui.live.tabs import Parts
-from lrlab.ui.papers import gallery, theorem_view
-from lrlab.ui.papers.panels import Computed, all_panels, figure_name, panels
+from lrlab.ui.live.tabs import Parts, waiting
+from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets import tables
+from lrlab.ui.widgets import plot, slider, tables
+from lrlab.ui.widgets.permalink import Permalink
+
+PRINTED = "Redrawn from all numbers that the paper prints."
+
+
+class Computed:
+    """Figures and tables of a batch so far; while trials arrive they are made for a twentieth of the time at most."""
+
+    def __init__(self, batch: Results, plan: Plan) -> None:
+        self._batch, self._plan = batch, plan
+        self._trials, self._result, self._due = 0, Result([], pd.DataFrame(), pd.DataFrame()), 0.0
+
+    def result(self) -> Result:
+        """Return the figures and tables, without panels before the first result."""
+        results = progress.computed(self._batch)
+        if len(results) == self._trials or (self._batch.alive and time.monotonic() < self._due):
+            return self._result
+        began = time.thread_time()
+        self._result = self._plan.finish([results.get(number) for number in range(len(self._plan.items))])
+        self._trials = len(results)
+        self._due = time.monotonic() + (time.thread_time() - began) / 0.05
+        return self._result
+
+
+def all_panels(preset: Preset, plan: Plan, shown: Sequence[Panel]) -> list[Panel]:
+    """Return all panels of a plan: panels without trials so far have the axes of the stored result, and no points."""
+    run = shipped.load(preset.name)
+    frames = {panel.title: frame(panel.figure) for panel in (run.panels if run else ())}
+    drawn = {panel.title: panel for panel in shown}
+    titles = dict.fromkeys([*plan.panels, *drawn])
+    return [drawn.get(title) or Panel(title, frames.get(title) or theme.style(Figure()), "") for title in titles]
+
+
+def frame(figure: Figure) -> Figure:
+    """Return a figure without points, with the axes of another one."""
+    empty = Figure()
+    empty.layout = figure.layout
+    return empty
+
+
+def figure_name(preset: Preset, panel: Panel) -> str:
+    """Return the name of a panel's figure on the page, by its title: at the end, panels without points disappear."""
+    name = re.sub(r"\W+", "-", panel.title)
+    return f"papers.{preset.name}-{name}"
+
+
+def panels(preset: Preset, shown: Sequence[Panel]) -> None:
+    """Draw the panels: first those of the paper, next to its figure; below them numbers that were not run."""
+    printed = redrawn(preset.name)
+    for panel in shown:
+        if panel.title in printed:
+            st.header(panel.title, anchor=False)
+            paper, here = st.columns(2, gap="medium")
+            with paper:
+                st.markdown("**Paper**")
+                _figure(preset, Panel(panel.title, printed[panel.title], PRINTED), "-printed")
+            with here:
+                st.markdown("**Here**")
+                _figure(preset, panel)
+    _two_per_line(preset, [panel for panel in shown if panel.title not in printed])
+    run = {panel.title for panel in shown}
+    absent = [Panel(title, figure, PRINTED) for title, figure in printed.items() if title not in run]
+    if absent:
+        title = f"Printed in the paper, not run here ({len(absent)})"
+        fold = st.expander(title, key="papers-printed", on_change="rerun")
+        if fold.open:
+            with fold:
+                _two_per_line(preset, absent)
+
+
+def _two_per_line(preset: Preset, shown: Sequence[Panel]) -> None:
+    # Row by row: on a phone, columns follow one another, and panels stay in order.
+    for first in range(0, len(shown), 2):
+        places = st.columns(2, gap="medium") if len(shown) > 1 else [st.container(width=900)]
+        for panel, column in zip(shown[first : first + 2], places, strict=False):
+            with column:
+                st.header(panel.title, anchor=False)
+                _figure(preset, panel)
+
+
+def _figure(preset: Preset, panel: Panel, ending: str = "") -> None:
+    plot.show(panel.figure, key=figure_name(preset, panel) + ending, label=f"{panel.title}. {panel.caption}")
+    st.caption(panel.caption)
+
+
+AT = "at"
+"""The position of a theorem's slider, in the address."""
+
+
+def statement(preset: Preset) -> None:
+    """Show the theorem that a preset is of, in the symbols of its paper; nothing where it is of none."""
+    if text := preset.content["figure"].get("statement"):
+        st.latex(text.strip())
+
+
+def position(link: Permalink, preset: Preset) -> float | None:
+    """Return the position that the address names; None where it is that of the stored result."""
+    known = preset.positions
+    link.accept([AT])
+    if not known:
+        return None
+    texts = tuple(f"{value:g}" for value in known)
+    start, key = f"{preset.start:g}", link.key(AT)
+    if st.session_state.get(key, start) not in texts:
+        # That of another theorem.
+        del st.session_state[key]
+    parameter = Parameter(meaning="position of the slider", name=AT, kind=str, default=start, choices=texts)
+    text = link.held(parameter)
+    return None if text == start else known[texts.index(text)]
+
+
+def show_slider(link: Permalink, preset: Preset, at: float | None) -> None:
+    """Show the slider of a preset, if it has one; what is drawn follows it."""
+    known = preset.positions
+    if not known:
+        return
+    name, start = preset.content["slider"]["name"], preset.start
+    texts, drag = [f"{value:g}" for value in known], live.slider("papers.slider")
+    drag.show = lambda place: _parts(preset.name, known[place], start)
+
+    def rest(place: int) -> None:
+        st.session_state[link.key(AT)] = texts[place]
+
+    title = axes(type(preset.first_spec))[name]
+    label = f"{title} (stored: {start:g})"
+    here = known.index(start if at is None else at)
+    slider.show(label, texts, here, drag, key="papers.slider", on_rest=rest)
+
+
+def quick_panels(name: str, at: float, seconds: float = 6.0) -> tuple[list[Panel], str]:
+    """Return all panels of a quick run at a position, and in words how many of its trials there are by then."""
+    shown, done, total = _quick(name, at, seconds) if (name, at) not in _finished else _finished[name, at]
+    so_far = "" if done == total else f", {done} of them so far: press Compute again for the others"
+    # One without any trial so far shows none, not the trials of the previous position.
+    shown = all_panels(presets.load(name, True, at), _plan(name, at), shown)
+    return shown, f"A reduced run at {at:g}, computed now: {counted(total, 'trial')}{so_far}."
+
+
+_finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}
+"""Finished runs: a few kilobytes each, of as many as sliders have positions."""
+
+
+def _quick(name: str, at: float, seconds: float) -> tuple[list[Panel], int, int]:
+    plan = _plan(name, at)
+    futures = [together.submit(plan.function, item) for item in plan.items]
+    with waiting():
+        wait(futures, seconds)
+    values = [one.result() if one.done() else None for one in futures]
+    good = [None if isinstance(value, Failure) else value for value in values]
+    done = sum(value is not None for value in good)
+    made = plan.finish(good).panels if done else [], done, len(futures)
+    if done == len(futures):
+        _finished[name, at] = made
+    return made
+
+
+@lru_cache(maxsize=64)
+def _plan(name: str, at: float) -> Plan:
+    return presets.plan(presets.load(name, True, at))
+
+
+def _parts(name: str, at: float, start: float) -> Parts:
+    """Return the figures at a position by the names that they have on the page."""
+    run, preset = shipped.load(name), presets.load(name)
+    stored = run.panels if run else []
+    # A slider that passes waits less than one that rests.
+    shown = stored if at == start else quick_panels(name, at, 2.0)[0]
+    # Parts that a quick run leaves out stay empty until the slider rests.
+    empty = {figure_name(preset, panel): frame(panel.figure) for panel in stored}
+    return empty | {figure_name(preset, panel): panel.figure for panel in shown}
 
 
 def forms(name: str) -> dict[str, str]:
@@ -116,7 +294,7 @@ def draw(chosen: Preset) -> None:
         if complete:
             files(preset, result)
     elif chosen.at is not None:
-        shown, words = theorem_view.figures(chosen.name, chosen.at)
+        shown, words = quick_panels(chosen.name, chosen.at)
         panels(chosen, without_verdicts(shown))
         st.caption(words)
     elif run := shipped.load(chosen.name):
