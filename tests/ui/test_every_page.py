@@ -11,7 +11,7 @@ from lrlab.runs.run import run_job, trial_spec
 from lrlab.sweeps import session, winners
 from lrlab.sweeps.definition import Span, Sweep
 from lrlab.ui.shared import code
-from lrlab.ui.sweep import crosshair, sweep_controls, sweep_offers
+from lrlab.ui.sweep import sweep_controls, sweep_offers
 from tests.test_plugins import FILE, MODEL, SENTENCE
 from tests.thorough import a_third
 from tests.ui import driving
@@ -331,7 +331,7 @@ def test_the_crosshair_shows_the_first_trial_of_a_cell_and_follows_sliders_and_c
         # As the live channel has it.
         until(lambda: (runs.refresh(), not runs.alive)[1])  # noqa: B023
         at.run()
-        [job] = crosshair.jobs_at(sweep, place)
+        [job] = sweep_offers.jobs_at(sweep, place)
         [cell] = [one for one in sweep.cells if tuple(one.axes.values()) == (ranks[place[0]], sizes[place[1]])]
         assert job.spec == trial_spec(cell.job.spec, 0)
         assert figure(at, "transition-cell-curves")["data"][0]["name"] == "Gauss-Newton"
@@ -348,6 +348,6 @@ def test_the_crosshair_shows_the_first_trial_of_a_cell_and_follows_sliders_and_c
     drawn(at.toggle(key="transition.crosshair").set_value(False).run())
     assert not any("transition.cell-sentence" in one.proto.body for one in at.get("html"))
     click = sweep_offers.open_on_click(sweep, 2, together=True, crossed=True)
-    monkeypatch.setattr(crosshair.st, "session_state", {})
+    monkeypatch.setattr(sweep_offers.st, "session_state", {})
     click({"customdata": [ranks[-1], sizes[-1], "Gauss-Newton"]})
-    assert crosshair.st.session_state == {PLACE: [1, 2]}
+    assert sweep_offers.st.session_state == {PLACE: [1, 2]}
