@@ -16,7 +16,6 @@ from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.ui.converge import estimates
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, page
@@ -70,7 +69,14 @@ def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], par
     if ran:
         plot.words(parts["converge.cards"], key="converge.cards")
         st.caption(_meanings(drawn, measures))
-    estimates.show_values(parts, known=truth_of(spec) is not None)
+    _show_values(parts, known=truth_of(spec) is not None)
+
+
+def _show_values(parts: Parts, known: bool) -> None:
+    """Draw the singular values of matrices; known: whether the ground truth is."""
+    if "converge.values" in parts:
+        plot.show(parts["converge.values"], key="converge.values", label="singular values")
+        st.caption(f"{'Gray: the ground truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
 
 
 def _table(spec: Spec, runs: Sequence[Any]) -> None:

@@ -1,28 +1,171 @@
-"""Shows a run of solvers: equation, verdict, measurements, estimates, error; tabs with the rest."""
+"""Shows a run of solvers: equation, verdict, measurements, estimates, error; tabs with the rest; theory at its size."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import streamlit as st
 
+from lrlab import catalog
 from lrlab.catalog import family, model_entry
+from lrlab.engine.engine import on_workers
 from lrlab.engine.live import LiveRun, LiveRuns
-from lrlab.figures import convergence, picture, theme
-from lrlab.figures.build import Figure
+from lrlab.engine.messages import Failure
+from lrlab.engine.results import Results
+from lrlab.figures import convergence, picture, recovery, theme
+from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery
-from lrlab.figures.runs import measures_of, outcomes, recoveries, truth_of
+from lrlab.figures.runs import measures_of, outcomes, real_parts, recoveries, truth_of
+from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measured
 from lrlab.parameters import InputError, counted, display_name
 from lrlab.protocol import Spec
+from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.ui.converge import estimates, refinement, result_tabs
+from lrlab.ui.converge import result_tabs
 from lrlab.ui.converge.run_controls import HEIGHT, LEGEND, PINNED, CurveSettings
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
+
+
+class Kind(NamedTuple):
+    """The plot of a kind of estimates: the name of the live part, its figure, its frames, and words below it."""
+
+    part: str
+    figure: Callable[[], Figure]
+    frames: Callable[[], Sequence[Node]]
+    words: str
+
+
+def kind(
+    spec: Spec, drawn: Sequence[Recovery], *, height: int = 400, time: str = "iteration", most: int = MOST_POINTS
+) -> Kind:
+    """Return the plot of estimates against the ground truth; time: the clock of the frames; most: points per run."""
+    make: Callable[[Sequence[Recovery]], Figure]
+    truth = truth_of(spec)
+    if spec.view(None) is not None:
+        part, words, make = "picture", spec.view_words, partial(picture.views, spec.view, height=height)
+    elif truth is None:
+        # A fit to labels has no ground truth to compare with; the figure shows its spectrum instead.
+        words = "Singular values of the coefficients, features x labels, fitted by each solver."
+        return Kind("converge.estimate", partial(recovery.singular_values, None, drawn, height=height), list, words)
+    elif isinstance(truth, LowRank):
+        shown = f", {picture.SIDE} of its rows and columns" if max(truth.shape) > picture.SIDE else ""
+        words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
+        part, make = "matrices", partial(picture.matrices, truth, height=height)
+    elif side := spec.side:
+        words = f"The ground truth is an image of {side} x {side} pixels; estimates use its gray levels."
+        part, make = "picture", partial(picture.pictures, real_parts(truth, spec), columns=2, height=height)
+    else:
+        real, signal = real_parts(truth, spec), catalog.family(spec.model).signal
+        words = _vector_words(spec, len(real) <= recovery.STEMS, np.iscomplexobj(truth))
+        if len(real) <= recovery.STEMS and any(run.intervals and np.isfinite(run.intervals.low).any() for run in drawn):
+            words += " Bars: 95% intervals of the entries."
+        part, make = "estimate", partial(recovery.recovery, real, symbol=signal, height=height, most=most)
+    return Kind(f"converge.{part}", partial(make, drawn), partial(recovery.frames, make, drawn, time), words)
+
+
+def _estimates(spec: Spec, drawn: Sequence[Recovery], height: int, most: int) -> dict[str, Figure]:
+    """Return the live parts, see `kind`: estimates, and for matrices singular values."""
+    own, truth = kind(spec, drawn, height=height, most=most), truth_of(spec)
+    parts = {own.part: own.figure()}
+    if isinstance(truth, LowRank) or (truth is None and own.part == "converge.picture"):
+        parts["converge.values"] = recovery.singular_values(truth, drawn)
+    return parts
+
+
+def _show_estimates(spec: Spec, drawn: Sequence[Recovery], following: Any, parts: Parts, time: str) -> None:
+    """Draw the estimates against the truth, with a slider over the iterates, or over time, when the run is over."""
+    own, frames = kind(spec, drawn, time=time), ""
+    if following and not following.alive and any(len(run.history) > 1 for run in drawn):
+        frames = live.once("converge:frames", (id(following), time), lambda: plot.encode_frames(own.frames()))
+    what = "singular values" if truth_of(spec) is None and spec.view(None) is None else "estimates"
+    label = f"{spec.title}: {what} of {', '.join(run.title for run in drawn)}"
+    plot.show(parts[own.part], key=own.part, label=label, frames=frames, link="converge")
+    st.container(key="converge-estimate-words").caption(own.words)
+
+
+def _vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
+    """Return the text of the figure of a vector: entry by entry, or estimates against the truth."""
+    phase = f"with the {'phase' if is_complex else 'sign'} that is closest to the ground truth"
+    aligned = {"nothing": "", "phase": f", each {phase}", "scale": f", each a unit vector {phase}"}[spec.undetermined]
+    if stems:
+        parts = " The real parts of all entries come first, then the imaginary ones." if is_complex else ""
+        return f"Gray: the ground truth. Colors: the estimates{aligned}.{parts}"
+    mark = "the real or the imaginary part of an entry" if is_complex else "an entry"
+    return f"A mark: {mark}. On the gray line estimates are exact. Colors: the estimates{aligned}."
+
+
+MOST = 40
+"""Number of sizes with a bound on all methods in one figure: each bound takes some seconds."""
+
+
+class Refinement:
+    """Items of `theory.exact` that a page waits for; begun when it has shown the same ones for a while."""
+
+    def __init__(self, items: list[Any]) -> None:
+        self.items, self._since = items, time.monotonic()
+        self._results: Results | None = None
+
+    @property
+    def alive(self) -> bool:
+        """Whether something is still to come."""
+        return self._results is None or self._results.alive
+
+    @property
+    def version(self) -> int:
+        """A number that grows with what arrives."""
+        return self._results.done if self._results else 0
+
+    def refresh(self) -> None:
+        """Begin once the page has been visible for a while, and take the results that have arrived."""
+        if self._results is None:
+            # A page that somebody leaves at once costs nothing.
+            if time.monotonic() > self._since + 1.5:
+                self._results = on_workers(theory.exact, self.items)
+            return
+        for result in self._results.refresh():
+            # If this fails, the asymptotic limits stay.
+            theory.cache(result.item, {} if isinstance(result.value, Failure) else result.value)
+
+    def cancel(self) -> None:
+        """Cancel the calculations."""
+        if self._results is not None:
+            self._results.cancel()
+
+
+TOO_LONG = "The theory shown is asymptotic: at so many different sizes it would take minutes."
+
+
+def refine_theory(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
+    """Have theory refined at the sizes of jobs, say so while it is, and have the page drawn again when it is there.
+
+    Calculations for other jobs end: the newest of a page count. bounds: only of all methods.
+    """
+    specs = theory.not_cached(job.spec for job in jobs)
+    items = specs if bounds else [*specs, *theory.missing_draws(jobs)]
+    if len(specs) > MOST:
+        st.caption(TOO_LONG)
+    else:
+        _follow(page, items)
+
+
+def _follow(page: str, items: list[Any]) -> None:
+    pending: Refinement | None = st.session_state.get(f"{page}:theory")
+    if pending and not set(items) <= set(pending.items):
+        pending.cancel()
+        pending = None
+    if items and (pending is None or pending.alive):
+        pending = pending or Refinement(items)
+        st.session_state[f"{page}:theory"] = pending
+        live.when_over(page, "theory", pending)
+        st.caption("lrlab is computing the finite-size theory.")
+
 
 WIDTHS = [1.35, 1.1, 0.72]
 AXIS = 50
@@ -54,7 +197,7 @@ def shown(
     if figures:
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
         most = MOVING_MARKS if alive or dragged else MOST_POINTS
-        parts |= estimates.figures(spec, truth_of(spec), drawn, settings.height, most)
+        parts |= _estimates(spec, drawn, settings.height, most)
     return drawn, parts
 
 
@@ -95,7 +238,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
         plot.show(parts["converge.curves"], key="converge.curves", label=label, link="converge")
     with recovered:
         st.markdown("**Recovered**")
-        estimates.show(spec, truth_of(spec), drawn, following, parts, settings.time)
+        _show_estimates(spec, drawn, following, parts, settings.time)
     with measured:
         show_measured(measured_parts(spec))
     with st.container(key="converge-equation"):
@@ -135,7 +278,7 @@ def refine() -> None:
     """Have theory computed at the size of the run that is shown, once it is over."""
     following = live.current("converge")
     if following is not None and not following.alive:
-        refinement.show("converge", [run.job for run in following.runs])
+        refine_theory("converge", [run.job for run in following.runs])
 
 
 def measured_parts(spec: Spec) -> Parts:

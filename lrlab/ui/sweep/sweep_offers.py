@@ -16,7 +16,6 @@ from lrlab.engine.engine import get_engine
 from lrlab.engine.live import LiveRuns
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
-from lrlab.figures.runs import truth_of
 from lrlab.figures.sweeps import WINNER, SweepData, View, maps
 from lrlab.figures.transition import Scale
 from lrlab.models import axes
@@ -26,9 +25,9 @@ from lrlab.runs.run import trial_spec
 from lrlab.sweeps.definition import Cell, Sweep
 from lrlab.sweeps.tables import described
 from lrlab.sweeps.toml import to_toml
-from lrlab.ui.converge import estimates, results_view
-from lrlab.ui.converge.dragged import Dragged
+from lrlab.ui.converge import results_view
 from lrlab.ui.converge.run_controls import CurveSettings
+from lrlab.ui.converge.run_settings import Dragged
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, live, page
 from lrlab.ui.widgets import controls, plot, slider, tables
@@ -119,8 +118,7 @@ def show_crosshair(data: SweepData, view: View, at: Place) -> None:
     known = _named(parts)
     with st.container(key="transition-cell-words"):
         plot.words(known["transition.cell-sentence"], key="transition.cell-sentence")
-    spec = jobs[0].spec
-    own = estimates.kind(spec, truth_of(spec), drawn)
+    own = results_view.kind(jobs[0].spec, drawn)
     for name, label in ((own.part, own.words), ("converge.curves", results_view.message(drawn, settings.measure))):
         key = name.replace("converge.", "transition.cell-", 1)
         plot.show(known[key], key=key, label=label)

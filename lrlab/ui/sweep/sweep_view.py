@@ -28,7 +28,7 @@ from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import RACE_SECONDS
 from lrlab.sweeps.theory import Region
 from lrlab.sweeps.winners import comparable
-from lrlab.ui.converge import refinement
+from lrlab.ui.converge.results_view import refine_theory
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.sweep import sweep_controls, sweep_offers, sweep_run
@@ -148,9 +148,9 @@ def refine(view: View) -> None:
     sweep: Sweep = run.results.sweep
     measure = metrics(sweep).get(view.show)
     if len(sweep.grid) == 1 and view.theory and view.show != RATE:
-        refinement.show("transition", sweep.jobs)
+        refine_theory("transition", sweep.jobs)
     elif measure is not None and measure.quotient[0]:
-        refinement.show("transition", sweep.jobs, bounds=True)
+        refine_theory("transition", sweep.jobs, bounds=True)
 
 
 def _draw_map(data: SweepData, view: View) -> None:
