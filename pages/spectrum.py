@@ -7,7 +7,7 @@ import streamlit as st
 from lrlab import catalog
 from lrlab.ui.live import fragments
 from lrlab.ui.shared import live, page, problem_controls
-from lrlab.ui.spectrum import histogram_view, results_view
+from lrlab.ui.spectrum import results_view
 from lrlab.ui.spectrum.plan import (
     SpectrumPlan,
     begin,
@@ -58,7 +58,7 @@ else:
                 meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
                 moment = controls.choose(link, "moment", results_view.MOMENTS, meaning, "Moment", few=True)
         if ready and is_pairwise(model):
-            histogram_view.show(plan, moment)
+            results_view.show_histogram(plan, moment)
         parts = partial(results_view.live_parts, live.about("spectrum"), moment)
         live.follow("spectrum", lambda: results_view.draw(plan, moment), parts)
         if ready:

@@ -1,4 +1,4 @@
-"""Shows a spectrum along an axis: progress, the figures of its moment, and tables."""
+"""Shows a spectrum along an axis: all eigenvalues of one sample, progress, the figures of its moment, and tables."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,20 +11,84 @@ import streamlit as st
 
 from lrlab.figures import spectrum as figures
 from lrlab.figures.numbers import rounded
+from lrlab.models.axes import place
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, counted
+from lrlab.parameters import InputError, counted, format_value
 from lrlab.protocol import Spec
 from lrlab.spectra import Row, moments, pairwise
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.code import describe_spec
-from lrlab.ui.spectrum import histogram_view
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.widgets import plot, slider, tables
 from lrlab.ui.widgets.axis import Axis, fine
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
+
+
+def _places(spec: Spec, axis: str, values: Sequence[float]) -> dict[float, SingleIndexSpec]:
+    """Return the specs along an axis that lrlab simulates while a person waits, by their values; none if too few."""
+    specs = {value: place(spec, axis, value) for value in values}
+    drawn = {
+        value: one
+        for value, one in specs.items()
+        if isinstance(one, SingleIndexSpec) and one.theory_holds and one.n * one.p <= 20_000_000
+    }
+    return drawn if len(drawn) > 1 else {}
+
+
+def _histogram(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> Parts:
+    """Return the live parts of one draw: the figure, and words below it."""
+    spec = specs[at]
+    limit = pairwise.prediction(spec, moment)
+    own = limit.moment
+    _, overlap = pairwise.eigenvalues(spec, own)
+    words = (
+        f"Squared overlap {overlap:.2f}, asymptotically {limit.overlap:.2f}; a random guess has "
+        f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is "
+        f"asymptotic: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
+        "gradual."
+    )
+    figure = pairwise.histogram(spec, own, list(specs.values()))
+    return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
+
+
+def _chosen_place(plan: SpectrumPlan) -> float | None:
+    """Return the place of the axis that is shown; None if lrlab can simulate none."""
+    try:
+        values = list(_places(plan.spec, plan.along.name, plan.along.values))
+    except InputError:
+        return None
+    at: float | None = st.session_state.get("spectrum:at")
+    return at if at in values else values[len(values) // 2] if values else None
+
+
+def _sigma(plan: SpectrumPlan, value: float) -> str:
+    """Return the standard deviation of the noise at a place of an axis that is its variance; nothing elsewhere."""
+    if plan.along.decides != "noise" or plan.along.name == "noise":
+        return ""
+    return f", σ = {place(plan.spec, plan.along.name, value).values()['noise']:.3g}"
+
+
+def show_histogram(plan: SpectrumPlan, moment: str) -> None:
+    """Show one draw, with a slider along the axis; nothing if lrlab can simulate none."""
+    at = _chosen_place(plan)
+    if at is None:
+        return
+    specs = _places(plan.spec, plan.along.name, plan.along.values)
+    values, drag = list(specs), live.slider("spectrum.at")
+    drag.show = lambda position: _histogram(specs, values[position], moment)
+
+    def rest(position: int) -> None:
+        st.session_state["spectrum:at"] = values[position]
+
+    texts = [format_value(value) + _sigma(plan, value) for value in values]
+    shown = _histogram(specs, at, moment)
+    plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
+    slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
+    plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)
+
 
 FIGURES = {"values": figures.eigenvalues, "overlap": figures.overlaps}
 """What makes each figure, by the name of its live part."""
@@ -102,11 +166,12 @@ def live_parts(plan: SpectrumPlan, moment: str, batch: Any) -> Parts:
 
 def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
     """Have the sliders of the problem show theory and all eigenvalues of one sample while they are dragged."""
-    at = histogram_view.chosen_place(plan) if is_pairwise(plan.spec.model) else None
+    at = _chosen_place(plan) if is_pairwise(plan.spec.model) else None
 
     def dragged(spec: Spec) -> Parts:
         curves, _ = shown(plan._replace(spec=spec), moment, (), bands=False)
-        return {**curves, **histogram_view.dragged(plan, moment, at, spec)}
+        specs = _places(spec, plan.along.name, plan.along.values)
+        return {**curves, **(_histogram(specs, at, moment) if at in specs else {})}
 
     problem_controls.follow_sliders(link, plan.spec, dragged)
 
@@ -124,7 +189,7 @@ def draw(chosen: SpectrumPlan | InputError | None, moment: str) -> None:
     # Before its rows are read: one that is not alive has all of them.
     running = batch is not None and batch.alive
     rows = progress.rows(batch)
-    ends = [f"{end:g}{histogram_view.sigma(plan, end)}" for end in (plan.along.values[0], plan.along.values[-1])]
+    ends = [f"{end:g}{_sigma(plan, end)}" for end in (plan.along.values[0], plan.along.values[-1])]
     along = f"{plan.along.title}" + (f" (from {' to '.join(ends)})" if "σ" in ends[0] else "")
     parts, points = shown(plan, moment, rows, running=running)
     columns = st.columns([1.25, 1], gap="medium")
