@@ -19,7 +19,7 @@ from lrlab.ui.lessons import lesson_view
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, page
-from lrlab.ui.widgets import plot, qr, tables
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain, show_error
 
@@ -73,7 +73,7 @@ def _teacher(room: Room) -> None:
     left, right = st.columns([1, 3], gap="large")
     with left:
         address = f"{(st.context.url or '').partition('?')[0]}?code={room.code}"
-        qr.show(address)
+        page.qr_code(address)
         st.markdown(f"Code **{room.code}** at `{address.partition('?')[0].partition('//')[2]}`")
         plot.words(_count(room), key="class.count")
     with right:

@@ -16,7 +16,7 @@ from lrlab.ui.lessons import place
 from lrlab.ui.lessons.place import Place
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import cards, live, page
-from lrlab.ui.widgets import plot, slider
+from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
 
 ASSETS = Path(__file__).parents[1] / "assets"
@@ -102,7 +102,7 @@ def show_figure(step: Step, figure: Figure, key: str) -> None:
     goes = st.session_state.get(place.GOES) == key and chosen not in st.session_state
     first = figure.slider.before if goes else at
     stands, begins = values.index(at), values.index(first)
-    slider.show(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
+    plot.slider(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
     _show(_parts(figure, first, key), key)
     drawn_ahead(figure)
 

@@ -28,7 +28,7 @@ from lrlab.store.location import get_shared_store
 from lrlab.ui.live.tabs import Parts, waiting
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets import plot, slider, tables
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 PRINTED = "Redrawn from all numbers that the paper prints."
@@ -155,7 +155,7 @@ def show_slider(link: Permalink, preset: Preset, at: float | None) -> None:
     title = axes(type(preset.first_spec))[name]
     label = f"{title} (stored: {start:g})"
     here = known.index(start if at is None else at)
-    slider.show(label, texts, here, drag, key="papers.slider", on_rest=rest)
+    plot.slider(label, texts, here, drag, key="papers.slider", on_rest=rest)
 
 
 def quick_panels(name: str, at: float, seconds: float = 6.0) -> tuple[list[Panel], str]:

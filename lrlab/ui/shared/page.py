@@ -4,20 +4,22 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
+import segno
 import streamlit as st
 
 from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.ui.live import fragments, script_queue
 from lrlab.ui.shared import code, live
-from lrlab.ui.widgets import permalink, plot, qr, tables
+from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.text import show_error, show_warning
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
 """Pages that a frame shows; a lesson's step can be embedded, too."""
+LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def heading(title: str, words: str = "") -> None:
@@ -81,13 +83,22 @@ def share(page: str) -> None:
         if page in EMBEDDABLE or "lesson" in address:
             st.markdown("**Frame** for a slide or a course page")
             st.code(frame(page), language="html", wrap_lines=True)
-        qr.show(link(address), width=180)
+        qr_code(link(address), width=180)
 
 
 def link(address: Mapping[str, str]) -> str:
     """Return the whole address of the page that is shown, with other parameters."""
     parts = (st.context.url or "").partition("?")[0], urlencode(address)
     return "?".join(part for part in parts if part)
+
+
+def qr_code(address: str, *, width: int = 220) -> None:
+    """Show the QR code of an address, `width` pixels wide, and say if no phone can open it."""
+    # Black on white on dark pages, too: cameras read it so.
+    picture = segno.make(address, error="m", micro=False).svg_inline(border=2, dark="#000", light="#fff", scale=8)
+    st.image(picture, width=width, alt=f"QR code of {address}")
+    if urlsplit(address).hostname in LOCAL:
+        st.caption("Only this machine opens this address: see *Serve a class* in the documentation.")
 
 
 def frame(page: str) -> str:

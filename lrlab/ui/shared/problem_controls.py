@@ -16,7 +16,7 @@ from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Spec
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
-from lrlab.ui.widgets import controls, slider
+from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.controls import widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -118,7 +118,7 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}.slider-row"):
         at = min(range(len(options)), key=lambda place: abs(options[place] - now))
         texts = [f"{option:g}" for option in options]
-        slider.show(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
+        plot.slider(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
         return widget(link, parameter, scope=model)
 
 

@@ -21,7 +21,7 @@ from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, problem_controls, progress
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.spectrum.plan import SpectrumPlan, is_pairwise
-from lrlab.ui.widgets import plot, slider, tables
+from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.axis import Axis, fine
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
@@ -86,7 +86,7 @@ def show_histogram(plan: SpectrumPlan, moment: str) -> None:
     texts = [format_value(value) + _sigma(plan, value) for value in values]
     shown = _histogram(specs, at, moment)
     plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
-    slider.show(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
+    plot.slider(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)
 
 

@@ -30,7 +30,7 @@ from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.converge.run_settings import Dragged
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, live, page
-from lrlab.ui.widgets import controls, plot, slider, tables
+from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink, format_exact
 
 MEANING = "two sliders, or a click, choose a grid point; its first trial appears next to the diagram"
@@ -109,7 +109,7 @@ def show_crosshair(data: SweepData, view: View, at: Place) -> None:
         key, texts = f"transition.crosshair.{axis}", [f"{value:g}" for value in values]
         drag = live.slider(key)
         drag.show = partial(answer, side)
-        slider.show(titles.get(axis, axis), texts, at[side], drag, key=key, on_rest=partial(rest, side))
+        plot.slider(titles.get(axis, axis), texts, at[side], drag, key=key, on_rest=partial(rest, side))
     if not jobs:
         st.caption("No solver can run at this grid point.")
         return
