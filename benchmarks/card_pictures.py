@@ -29,7 +29,7 @@ from lrlab.presets.table import redrawn
 from lrlab.runs.run import run_trial
 from lrlab.ui.classroom import drawing
 from lrlab.ui.home import cards, more_cards
-from lrlab.ui.lessons import place
+from lrlab.ui.lessons.lesson_view import DRAW as DRAWN
 from lrlab.ui.shared.cards import Card
 
 WIDE, HIGH = 520, 300
@@ -82,11 +82,11 @@ def draw_lessons(page: Page, scheme: str, folder: Path, names: list[str]) -> Non
         drawn = figure.module.draw(figure, figure.slider.values[-1])
         draw_figure(page, drawn, scheme, folder / f"lesson-{name}-{scheme}.webp", notes=figure.kind == "pictures")
         print("lesson", name, scheme, flush=True)
-    if not names or place.DRAW.picture in names:
+    if not names or DRAWN.picture in names:
         computed = LocalResults(run_trial, drawing.trials(), inf)
         computed.refresh()
         line = tuple((0.1 + 0.6 * np.linspace(0.0, 1.0, 13) ** 2).tolist())
-        draw_figure(page, drawing.figure([], computed, line), scheme, folder / f"{place.DRAW.picture}-{scheme}.webp")
+        draw_figure(page, drawing.figure([], computed, line), scheme, folder / f"{DRAWN.picture}-{scheme}.webp")
 
 
 def draw_papers(page: Page, scheme: str, folder: Path, names: list[str]) -> None:

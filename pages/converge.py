@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from lrlab.ui.classroom import polls, room
+from lrlab.ui.classroom import room
 from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.converge.run_settings import RunSettings
 from lrlab.ui.live import fragments
@@ -27,7 +27,7 @@ def runs() -> None:
         page.heading("Run")
         pin = st.container(width="content")
         run_controls.buttons(link, settings.jobs)
-        room.offer("Run", lambda: polls.of_jobs(settings.jobs), disabled=not settings.jobs)
+        room.offer("Run", lambda: room.of_jobs(settings.jobs), disabled=not settings.jobs)
         # A run may be over as soon as it has begun.
         with pin:
             results_view.pin_button()

@@ -1,20 +1,20 @@
 """Learn: lessons with a live figure and a question at every step."""
 
 from lrlab import lessons
-from lrlab.ui.lessons import drawing_view, lesson_view, place
+from lrlab.ui.lessons import drawing_view, lesson_view
 from lrlab.ui.shared import page
 from lrlab.ui.widgets.permalink import Permalink
 
 link = Permalink("learn")
-name = place.chosen(link)
-if name == place.DRAW.address["lesson"]:
+name = lesson_view.chosen(link)
+if name == lesson_view.DRAW.address["lesson"]:
     drawing_view.show(link)
 elif name:
     page.heading(lessons.load(name).title)
     lesson_view.show(link, lessons.load(name))
 else:
     page.heading("Learn", "Short lessons with live figures: predict first, then look.")
-    place.show_cards(link)
+    lesson_view.show_cards(link)
 if name not in lessons.lessons():
     link.accept(["step", "answer", "teacher", "lecture"])
 link.write()

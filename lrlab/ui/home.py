@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lrlab.ui.lessons.place import lesson_card
+from lrlab.ui.lessons.lesson_view import lesson_card
 from lrlab.ui.live.headers import base
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared.cards import Card

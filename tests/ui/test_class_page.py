@@ -12,8 +12,8 @@ from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import TrialResult, run_trial
-from lrlab.ui.classroom import drawing, polls, room, views
-from lrlab.ui.classroom.polls import PlacePoll
+from lrlab.ui.classroom import drawing, room, views
+from lrlab.ui.classroom.room import PlacePoll
 from tests.ui import driving
 from tests.ui.driving import drawn, errors, figure, figures, opened, words
 
@@ -23,14 +23,14 @@ visit = partial(opened, "classroom")
 @pytest.fixture(autouse=True)
 def here(monkeypatch):
     """Compute in this process, drawn lines with a known contour, and forget all classes afterwards."""
-    monkeypatch.setattr(polls, "on_workers", lambda function, items: LocalResults(function, items, math.inf))
+    monkeypatch.setattr(room, "on_workers", lambda function, items: LocalResults(function, items, math.inf))
     monkeypatch.setattr(drawing, "on_workers", lambda _, trials: LocalResults(trial, trials, math.inf))
     yield
     room._rooms.clear()
 
 
 def begun(owner="teacher"):
-    return room.open_room(owner, "Why one bit is enough", polls.of_lesson("one-bit", 1))
+    return room.open_room(owner, "Why one bit is enough", room.of_lesson("one-bit", 1))
 
 
 def test_a_browser_has_one_prediction_a_round_and_none_once_it_is_computed():
@@ -61,7 +61,7 @@ def test_the_place_where_recovery_begins_is_found_by_trials():
     job = make_job(catalog.spec("one-bit-sensing", p=20, n=400), "marginal-mean")
     poll = PlacePoll(job)
     computed = poll.begin()
-    assert computed.total == polls.TRIALS * len(poll.options)
+    assert computed.total == room.TRIALS * len(poll.options)
     computed.refresh()
     truth = poll.truth(computed)
     assert list(truth.shares) == list(range(len(poll.options))) and truth.shares[len(poll.options) - 1] == 1.0
@@ -78,7 +78,7 @@ def test_the_place_where_recovery_begins_is_found_by_trials():
 def test_every_model_has_a_place_to_predict_or_one_sentence():
     for model in catalog.MODELS:
         try:
-            assert len(polls.axis_of(model).values) >= 5
+            assert len(room.axis_of(model).values) >= 5
         except InputError as error:
             assert str(error).startswith("model must be one whose number of measurements can be varied"), model
 
@@ -97,7 +97,7 @@ def test_a_browser_has_one_class_and_a_server_not_more_than_it_may(monkeypatch):
 
 def test_a_place_is_sent_as_it_stands():
     job = make_job(catalog.spec("one-bit-sensing", p=20, n=400), "marginal-mean")
-    one = room.open_room("teacher", "Run", polls.of_jobs([job]))
+    one = room.open_room("teacher", "Run", room.of_jobs([job]))
     at = visit(code=one.code)
     at.select_slider[0].set_value(one.round.poll.options[3]).run()
     drawn(at.button(key="class-send").click().run())

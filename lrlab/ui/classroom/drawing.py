@@ -26,7 +26,7 @@ from lrlab.runs.run import Trial, run_trial
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import midpoints
-from lrlab.ui.classroom.polls import Poll, Truth
+from lrlab.ui.classroom.room import Poll, Truth
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot
 

@@ -13,8 +13,7 @@ from lrlab.figures import build, theme
 from lrlab.parameters import InputError, Parameter
 from lrlab.ui.classroom import drawing
 from lrlab.ui.classroom.drawing import DrawnPoll
-from lrlab.ui.classroom.polls import LessonPoll
-from lrlab.ui.classroom.room import OPEN, PAGE, RUNNING, SHOWN, Present, Room, Round, find
+from lrlab.ui.classroom.room import OPEN, PAGE, RUNNING, SHOWN, LessonPoll, Present, Room, Round, find
 from lrlab.ui.lessons import lesson_view
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.tabs import Parts

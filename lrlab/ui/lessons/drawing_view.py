@@ -7,7 +7,7 @@ import streamlit as st
 
 from lrlab.parameters import InputError
 from lrlab.ui.classroom import drawing, room
-from lrlab.ui.lessons import lesson_view, place
+from lrlab.ui.lessons import lesson_view
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, page, progress
 from lrlab.ui.widgets import plot
@@ -24,7 +24,7 @@ def show(link: Permalink) -> None:
     page.heading(drawing.TITLE)
     line = st.session_state.get(LINE)
     with st.container(horizontal=True, vertical_alignment="center", key="learn-bar"):
-        st.button("All lessons", key="learn-cards", type="tertiary", on_click=place.open_lesson, args=(link, ""))
+        st.button("All lessons", key="learn-cards", type="tertiary", on_click=lesson_view.open_lesson, args=(link, ""))
         room.offer(drawing.TITLE, lambda: [drawing.DrawnPoll()])
     text, diagram = st.columns(lesson_view.WIDTHS, gap="large")
     with text:

@@ -1,23 +1,132 @@
-"""Shows a lesson: its steps, text and equations next to a live figure, a question before it, and the closing."""
+"""Shows a lesson: its steps, text and equations next to a live figure, a question before it, and the closing.
+
+Lesson, step, answer and view are in the address, so that a reload keeps them.
+"""
 
 import re
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache, partial
 from html import escape, unescape
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
+from lrlab import lessons
 from lrlab.lessons import terms
 from lrlab.lessons.definition import Figure, Lesson, Question, Step
-from lrlab.ui.classroom import polls, room
-from lrlab.ui.lessons import place
-from lrlab.ui.lessons.place import Place
+from lrlab.parameters import Parameter, counted
+from lrlab.ui.classroom import room
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import cards, live, page
+from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.permalink import Permalink
+
+NOT_YET = -1
+DRAW = Card(
+    "learn",
+    "Draw the phase transition",
+    "Draw the 50% success contour; then lrlab fills the diagram below your line.",
+    {"lesson": "draw-the-transition"},
+    "lesson-draw-the-transition",
+    [("about 2 minutes", "gray")],
+)
+"""Card of the diagram to draw on; it has no steps."""
+GOES = "learn:goes"
+"""Session key of the figure whose slider moves to the question's case, until it arrives."""
+
+
+class Place(NamedTuple):
+    """The position of the reader.
+
+    step: 0, 1, ...; the closing is the last. answer: the choice taken, -1 before it. teaching: the teacher's view.
+    """
+
+    step: int
+    answer: int
+    teaching: bool
+
+
+def chosen(link: Permalink) -> str:
+    """Return the lesson that the address names, "" if it names none."""
+    names = ("", DRAW.address["lesson"], *lessons.lessons())
+    return str(link.held(Parameter(meaning="a lesson", name="lesson", kind=str, default="", choices=names)))
+
+
+def show_cards(link: Permalink) -> None:
+    """Show a card for each lesson, and for the diagram to draw on."""
+    known = [*(lesson_card(name) for name in lessons.lessons()), DRAW]
+    cards.show(known, lambda card: open_lesson(link, card.address["lesson"]))
+
+
+def lesson_card(name: str) -> Card:
+    """Return the card of a lesson."""
+    one = lessons.load(name)
+    questions, answered = sum(step.question is not None for step in one.steps), len(_answered(name))
+    badges = [(f"about {counted(one.minutes, 'minute')}", "gray")]
+    if answered:
+        badges.append(("done", "green") if answered == questions else (f"{answered} of {questions} answered", "blue"))
+    return Card("learn", one.title, one.summary, {"lesson": name}, f"lesson-{name}", badges)
+
+
+def _answered(name: str) -> set[int]:
+    """Return the steps of a lesson whose questions were answered in this session."""
+    steps: set[int] = st.session_state.setdefault("learn:answered", {}).setdefault(name, set())
+    return steps
+
+
+def next_lesson(lesson: Lesson) -> Lesson | None:
+    """Return the lesson that follows one; None after the last."""
+    known = list(lessons.lessons().values())
+    return next(iter(known[known.index(lesson) + 1 :]), None)
+
+
+def find(link: Permalink, lesson: Lesson) -> Place:
+    """Return the position that the address or the session holds, and write it into the address."""
+    last = len(lesson.steps) + 1
+    step = _number(link, "step", "step of the lesson", 1, last)
+    question = lesson.steps[step - 1].question if step < last else None
+    answer = _number(link, "answer", "number of the choice, 0 for none", 0, len(question.choices) if question else 0)
+    teaching = Parameter(meaning="large type, and no controls", name="teacher", kind=bool, default=False)
+    return Place(step - 1, answer - 1, bool(link.held(teaching)))
+
+
+def _number(link: Permalink, name: str, meaning: str, low: int, high: int) -> int:
+    if not low <= st.session_state.get(link.key(name), low) <= high:
+        del st.session_state[link.key(name)]
+    return int(link.held(Parameter(meaning=meaning, low=low, high=high, name=name, kind=int, default=low)))
+
+
+def open_lesson(link: Permalink, name: str) -> None:
+    """Open a lesson at its first step, or, for "", the cards of all; from a callback."""
+    st.session_state[link.key("lesson")] = name
+    go(link, 0)
+
+
+def go(link: Permalink, step: int) -> None:
+    """Go to a step (0, 1, ...), from a callback."""
+    st.session_state[link.key("step")] = step + 1
+    st.session_state[link.key("answer")] = 0
+
+
+def take(link: Permalink, choice: int, figure: str) -> None:
+    """Take a choice of the question (0, 1, ...), from a callback; the figure's slider goes to the question's case."""
+    st.session_state[link.key("answer")] = choice + 1
+    st.session_state.pop(position(figure), None)
+    st.session_state[GOES] = figure
+    _answered(st.session_state[link.key("lesson")]).add(st.session_state[link.key("step")])
+
+
+def position(figure: str) -> str:
+    """Return the session key of the position of a figure's slider."""
+    return f"{figure}:at"
+
+
+def teach(link: Permalink, teaching: bool) -> None:
+    """Enter or leave the teacher's view; from a callback."""
+    st.session_state[link.key("teacher")] = teaching
+
 
 ASSETS = Path(__file__).parents[1] / "assets"
 WIDTHS = [2, 3]
@@ -30,7 +139,7 @@ _ahead = ThreadPoolExecutor(1, thread_name_prefix="lrlab-lesson")
 
 def show(link: Permalink, lesson: Lesson) -> None:
     """Show the step of the address, below the steps of the lesson and above the buttons that lead on."""
-    at = place.find(link, lesson)
+    at = find(link, lesson)
     st.html(ASSETS / "lesson.css")
     if at.teaching:
         st.html(ASSETS / "teacher.css")
@@ -52,21 +161,21 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
             last = k == len(lesson.steps)
             title = "Summary" if last else f"{k + 1}"
             words = "What to take away" if last else lesson.steps[k].title
-            step = partial(st.button, title, key=f"learn-step-{k}", help=words, on_click=place.go, args=(link, k))
+            step = partial(st.button, title, key=f"learn-step-{k}", help=words, on_click=go, args=(link, k))
             step(type="primary" if k == at.step else "secondary")
         st.space("stretch")
-        st.button("All lessons", key="learn-cards", type="tertiary", on_click=place.open_lesson, args=(link, ""))
+        st.button("All lessons", key="learn-cards", type="tertiary", on_click=open_lesson, args=(link, ""))
         words = "Leave the projector view" if at.teaching else "Projector"
         change = (link, not at.teaching)
-        st.button(words, key="learn-teach", type="tertiary", on_click=place.teach, args=change)
+        st.button(words, key="learn-teach", type="tertiary", on_click=teach, args=change)
         if at.step < len(lesson.steps):
-            room.offer(lesson.title, lambda: polls.of_lesson(lesson.name, at.step))
+            room.offer(lesson.title, lambda: room.of_lesson(lesson.name, at.step))
 
 
 def _step(link: Permalink, lesson: Lesson, at: Place) -> None:
     step = lesson.steps[at.step]
     text, figure = st.columns(WIDTHS, gap="large")
-    answered = step.question is None or at.answer > place.NOT_YET or page.embedded()
+    answered = step.question is None or at.answer > NOT_YET or page.embedded()
     key = f"learn.{lesson.name}.{at.step}"
     with text.container(key="learn-text"):
         st.header(step.title, anchor=False)
@@ -90,16 +199,16 @@ def show_figure(step: Step, figure: Figure, key: str) -> None:
 
     After an answer, the slider goes from the previous case to the case of the question.
     """
-    chosen, values, drag = place.position(key), figure.slider.values, live.slider(key)
+    chosen, values, drag = position(key), figure.slider.values, live.slider(key)
     at = st.session_state.get(chosen, step.start)
     drag.show = lambda position: _parts(figure, values[position], key)
 
     def rest(position: int) -> None:
         st.session_state[chosen] = values[position]
-        st.session_state.pop(place.GOES, None)
+        st.session_state.pop(GOES, None)
 
     texts = [_text(value) for value in values]
-    goes = st.session_state.get(place.GOES) == key and chosen not in st.session_state
+    goes = st.session_state.get(GOES) == key and chosen not in st.session_state
     first = figure.slider.before if goes else at
     stands, begins = values.index(at), values.index(first)
     plot.slider(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
@@ -156,8 +265,8 @@ def _question(link: Permalink, step: Step, question: Question, at: Place, figure
             for k, choice in enumerate(question.choices):
                 # Of another type it would be another button, and the focus would be lost.
                 label = f":primary[**{choice.text}**]" if k == at.answer else choice.text
-                st.button(label, key=f"learn-choice-{k}", on_click=place.take, args=(link, k, figure))
-        if at.answer > place.NOT_YET:
+                st.button(label, key=f"learn-choice-{k}", on_click=take, args=(link, k, figure))
+        if at.answer > NOT_YET:
             right, taken = question.right(step.number("answer")), question.choices[at.answer]
             verdict = "**Yes.**" if at.answer == right else f"**No.** {taken.why}"
             words = step.filled(f"{verdict} {question.feedback}")
@@ -167,12 +276,12 @@ def _question(link: Permalink, step: Step, question: Question, at: Place, figure
 
 def _leading(link: Permalink, lesson: Lesson, at: Place) -> None:
     with st.container(horizontal=True, key="learn-leading"):
-        to = partial(st.button, on_click=place.go)
+        to = partial(st.button, on_click=go)
         to("Back", key="learn-back", disabled=at.step == 0, args=(link, at.step - 1))
         if at.step < len(lesson.steps):
             to("Next", key="learn-next", type="primary", args=(link, at.step + 1))
             return
-        if following := place.next_lesson(lesson):
-            open_next = partial(st.button, on_click=place.open_lesson, args=(link, following.name))
+        if following := next_lesson(lesson):
+            open_next = partial(st.button, on_click=open_lesson, args=(link, following.name))
             open_next(f"Next lesson: {following.title}", key="learn-following", type="primary")
-        st.button("To all lessons", key="learn-all", on_click=place.open_lesson, args=(link, ""))
+        st.button("To all lessons", key="learn-all", on_click=open_lesson, args=(link, ""))
