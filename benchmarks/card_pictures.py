@@ -79,7 +79,7 @@ def draw_lessons(page: Page, scheme: str, folder: Path, names: list[str]) -> Non
     for name in (name for name in lessons() if not names or f"lesson-{name}" in names):
         shown = [step.figure for step in load(name).steps if step.figure]
         figure = shown[0] if shown[0].kind == "pictures" else shown[1]
-        drawn = figure.module.draw(figure, figure.slider.values[-1])
+        drawn = figure.draw(figure.slider.values[-1])
         draw_figure(page, drawn, scheme, folder / f"lesson-{name}-{scheme}.webp", notes=figure.kind == "pictures")
         print("lesson", name, scheme, flush=True)
     if not names or DRAWN.picture in names:

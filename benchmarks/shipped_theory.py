@@ -11,7 +11,7 @@ from typing import Any
 from lrlab import catalog, lessons
 from lrlab.engine.engine import close_engines, on_workers
 from lrlab.engine.results import collect
-from lrlab.lessons.figures import job, scores
+from lrlab.lessons.figures import Scores
 from lrlab.models.axes import positions
 from lrlab.models.index_family import FAMILY
 from lrlab.parameters import InputError
@@ -37,8 +37,8 @@ def jobs() -> Iterator[Job]:
     for lesson in lessons.lessons().values():
         for step in lesson.steps:
             figure = step.figure
-            if figure is not None and figure.module is scores and figure.spec.model in FAMILY.model_order:
-                yield from (job(figure, one, at) for one in figure.series for at in figure.slider.values)
+            if isinstance(figure, Scores) and figure.spec.model in FAMILY.model_order:
+                yield from (figure.job(one, at) for one in figure.series for at in figure.slider.values)
 
 
 def items() -> list[Any]:

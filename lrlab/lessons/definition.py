@@ -1,6 +1,6 @@
 """Lessons: texts, and steps with an equation, terms, a figure with a slider, and a question.
 
-`figure.kind` names the module of `lrlab.lessons.figures` that computes and draws it. Numbers of texts are not written
+`figure.kind` names the class of `lrlab.lessons.figures` that computes and draws it. Numbers of texts are not written
 but computed: `[[name]]` in a text stands for the number of that name in the step's table `numbers`, which says of what
 (`of`, a name that the figure's `numbers` has) and where on the slider (`at`). The number `answer` decides which choice
 of a question is right: the one whose range, above `over` and up to `to`, it lies in. A wrong choice has a sentence
@@ -12,14 +12,13 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from importlib import import_module
-from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from lrlab import catalog
 from lrlab.figures.numbers import rounded
+from lrlab.lessons.figure import Figure, Series, Slider
 from lrlab.models.axes import axes, derived
-from lrlab.parameters import Value, declared
+from lrlab.parameters import declared
 from lrlab.protocol import Spec
 
 PLACE = re.compile(r"\[\[([\w-]+)\]\]")
@@ -28,65 +27,7 @@ WORDS_PER_MINUTE, MINUTES_TO_PREDICT, MINUTES_TO_LOOK = 120, 1.5, 0.25
 """Of texts with formulas; for a question and its slider; for a slider without a question."""
 
 
-@dataclass(frozen=True)
-class Series:
-    """A solver with its settings, on the figure's spec with some changed parameters."""
-
-    label: str
-    solver: str
-    settings: tuple[tuple[str, Value], ...] = ()
-    spec: tuple[tuple[str, Value], ...] = ()
-
-
-@dataclass(frozen=True)
-class Slider:
-    """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`).
-
-    start: its first position without a question. before: the position before the answer.
-    """
-
-    name: str
-    setting: bool
-    values: tuple[Any, ...]
-    start: Any
-    label: str
-    before: Any = None
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A live figure: the calculation along the slider, and its plot.
-
-    most: the end of the axis of values. level: the error of success. moment: the matrix of a histogram. attributes:
-    labels and products of attributes of the spec.
-    """
-
-    kind: str
-    spec: Spec
-    slider: Slider
-    series: tuple[Series, ...] = ()
-    trials: int = 1
-    metric: str = "error"
-    log_x: bool = False
-    log_y: bool = False
-    most: float | None = None
-    level: float = 0.0
-    moment: str = "M"
-    attributes: tuple[tuple[str, str], ...] = ()
-
-    @property
-    def labels(self) -> list[str]:
-        """The labels of its series."""
-        return [one.label for one in self.series]
-
-    @property
-    def module(self) -> ModuleType:
-        """The module of its kind."""
-        return import_module(f"lrlab.lessons.figures.{self.kind}")
-
-
-@dataclass(frozen=True)
-class Choice:
+class Choice(NamedTuple):
     """A choice of a question; it is right if the answer is in (over, to]. why: the reply to a wrong choice."""
 
     text: str
@@ -152,7 +93,7 @@ class Step:
         """Compute a number of the table `numbers`."""
         of, at = self.numbers[name]
         assert self.figure is not None
-        return float(self.figure.module.numbers(self.figure, at)[of])
+        return float(self.figure.numbers(at)[of])
 
     def filled(self, text: str) -> str:
         """Return a text with its numbers, to three digits."""
@@ -207,10 +148,13 @@ def _step(table: Mapping[str, Any]) -> Step:
 
 
 def _figure(table: Mapping[str, Any]) -> Figure:
+    # Only a lesson that is shown waits for pandas.
+    from lrlab.lessons.figures import KINDS
+
     given = _frozen(table)
     spec = catalog.spec(given.pop("model"), **dict(given.pop("spec", ())))
     series = tuple(Series(**_frozen(one)) for one in table.get("series", ()))
-    return Figure(**{**given, "spec": spec, "series": series, "slider": _slider(table["slider"], spec)})
+    return KINDS[given["kind"]](**{**given, "spec": spec, "series": series, "slider": _slider(table["slider"], spec)})
 
 
 def _slider(table: Mapping[str, Any], spec: Spec) -> Slider:

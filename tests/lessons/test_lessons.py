@@ -59,16 +59,16 @@ def test_the_answer_is_computed_and_holds_on_other_data_and_wrong_choices_have_r
 @pytest.mark.parametrize("step", [param for param in STEPS if param.values[0].figure])
 def test_a_figure_has_titled_axes_and_says_what_it_shows_at_both_ends(step):
     for at in (step.figure.slider.values[0], step.figure.slider.values[-1]):
-        drawn = step.figure.module.draw(step.figure, at).plotly().to_plotly_json()
+        drawn = step.figure.draw(at).plotly().to_plotly_json()
         axes = [axis for name, axis in drawn["layout"].items() if name.startswith(("xaxis", "yaxis"))]
         assert axes and all(axis["title"]["text"] for axis in axes if axis.get("visible", True))
-        assert step.figure.module.sentence(step.figure, at).endswith(".")
-        assert "nan" not in step.figure.module.sentence(step.figure, at)
+        assert step.figure.sentence(at).endswith(".")
+        assert "nan" not in step.figure.sentence(at)
 
 
 @pytest.mark.parametrize("step", lessons.load("one-bit-cost").steps[:2])
 def test_limits_along_bits_have_no_steps_between_whole_numbers(step):
-    drawn = step.figure.module.draw(step.figure, step.start)
+    drawn = step.figure.draw(step.start)
     [limit] = [one for one in drawn.data if one.name == "information-theoretic limit"]
     assert list(limit.x) == list(range(1, 9)) and np.all(np.diff(limit.y, n=2) > -1e-3)
 
@@ -94,7 +94,7 @@ def test_the_bulk_ends_at_the_edge_of_the_spiked_model():
 
 def read_off(figure, at, of):
     """Return a number as people read it off the figure at a position of its slider, from what is drawn alone."""
-    drawn = figure.module.draw(figure, at)
+    drawn = figure.draw(at)
     return READERS[figure.kind]({one.name: one for one in drawn.data if one.name}, drawn.layout, at, of)
 
 
@@ -142,7 +142,7 @@ def test_the_figure_shows_the_answer_and_something_else_before_it(step):
     shown, answer = read_off(step.figure, at, of), step.number("answer")
     assert shown == pytest.approx(answer, rel=6e-3, abs=1e-12)
     assert step.question.right(shown) == step.question.right(answer) >= 0
-    drawn = step.before.module.draw(step.before, step.figure.slider.before, alone=True)
+    drawn = step.before.draw(step.figure.slider.before, alone=True)
     assert any(one.x is not None or one.z is not None for one in drawn.data), "the figure is empty"
     # Another case, or the same one without the series in question.
     assert step.figure.slider.before != at or of not in [one.name for one in drawn.data]

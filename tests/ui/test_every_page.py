@@ -177,7 +177,7 @@ def test_a_lesson_is_gone_through_step_by_step(name):
         last, key = step.figure.slider.values[-1], f"learn.{name}.{k}"
         at.session_state[f"{key}:at"] = last
         at.run()
-        assert step.figure.module.sentence(step.figure, last) == words(at, f"{key}.words")
+        assert step.figure.sentence(last) == words(at, f"{key}.words")
         at.button(key="learn-next").click().run()
         assert not at.exception and at.query_params["step"] == str(k + 2)
     assert lesson.closing in [m.value for m in at.markdown]

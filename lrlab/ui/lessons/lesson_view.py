@@ -14,7 +14,8 @@ import streamlit as st
 
 from lrlab import lessons
 from lrlab.lessons import terms
-from lrlab.lessons.definition import Figure, Lesson, Question, Step
+from lrlab.lessons.definition import Lesson, Question, Step
+from lrlab.lessons.figure import Figure
 from lrlab.parameters import Parameter, counted
 from lrlab.ui.classroom import room
 from lrlab.ui.live.tabs import Parts
@@ -220,7 +221,7 @@ def show_figure(step: Step, figure: Figure, key: str) -> None:
 def drawn_ahead(figure: Figure) -> None:
     """Begin to compute all positions of a slider, so that a drag finds them there; once for a figure."""
     for at in figure.slider.values:
-        _ahead.submit(figure.module.draw, figure, at)
+        _ahead.submit(figure.draw, at)
 
 
 def _before(figure: Figure, key: str) -> None:
@@ -234,8 +235,7 @@ def _before(figure: Figure, key: str) -> None:
 
 def _parts(figure: Figure, at: Any, key: str, alone: bool = False) -> Parts:
     """Return the live parts of a figure at a position: itself, and a sentence. alone: without the answer."""
-    drawn = figure.module.draw(figure, at, alone)
-    return {f"{key}.figure": drawn, f"{key}.words": escape(figure.module.sentence(figure, at))}
+    return {f"{key}.figure": figure.draw(at, alone), f"{key}.words": escape(figure.sentence(at))}
 
 
 def _show(parts: Parts, key: str, said: bool = True) -> None:

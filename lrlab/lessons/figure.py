@@ -1,0 +1,138 @@
+"""A live figure of a lesson: what it shows along its slider, and the jobs there, computed once each."""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from lrlab import catalog
+from lrlab.figures import build, theme
+from lrlab.models.axes import place_near
+from lrlab.parameters import Value
+from lrlab.protocol import Spec
+from lrlab.runs.job import Job, make_job
+from lrlab.runs.run import Trial, run_job, run_trial
+from lrlab.runs.trace import Trace
+
+HEIGHT = 400
+MOST_TRIALS, MOST_TRACES = 8192, 64
+"""Number of results in memory: numbers, and whole runs."""
+
+
+class Series(NamedTuple):
+    """A solver with its settings, on the figure's spec with some changed parameters."""
+
+    label: str
+    solver: str
+    settings: tuple[tuple[str, Value], ...] = ()
+    spec: tuple[tuple[str, Value], ...] = ()
+
+
+class Slider(NamedTuple):
+    """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`).
+
+    start: its first position without a question. before: the position before the answer.
+    """
+
+    name: str
+    setting: bool
+    values: tuple[Any, ...]
+    start: Any
+    label: str
+    before: Any = None
+
+
+@dataclass(frozen=True)
+class Figure(ABC):
+    """A live figure: the calculation along the slider, and its plot.
+
+    most: the end of the axis of values. level: the error of success. moment: the matrix of a histogram. attributes:
+    labels and products of attributes of the spec.
+    """
+
+    kind: str
+    spec: Spec
+    slider: Slider
+    series: tuple[Series, ...] = ()
+    trials: int = 1
+    metric: str = "error"
+    log_x: bool = False
+    log_y: bool = False
+    most: float | None = None
+    level: float = 0.0
+    moment: str = "M"
+    attributes: tuple[tuple[str, str], ...] = ()
+
+    @abstractmethod
+    def numbers(self, at: Any) -> dict[str, float]:
+        """Return what is computed at a position of the slider, by name."""
+
+    @abstractmethod
+    def draw(self, at: Any, alone: bool = False) -> build.Figure:
+        """Return the plot at a position of the slider; alone: without other positions."""
+
+    @abstractmethod
+    def sentence(self, at: Any) -> str:
+        """Return the message at a position of the slider in words."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of its series."""
+        return [one.label for one in self.series]
+
+    @property
+    def metric_title(self) -> str:
+        """The title of an axis of its metric."""
+        return catalog.family(self.spec.model).measures[self.metric].title
+
+    def spec_at(self, at: Value, series: Series | None = None) -> Any:
+        """Return the spec of the figure, or of one of its series, at a position of the slider."""
+        spec = self.spec.replace(**dict(series.spec)) if series and series.spec else self.spec
+        if self.slider.setting:
+            return spec
+        # Lines of theory also pass between whole numbers.
+        return place_near(spec, self.slider.name, float(at))
+
+    def job(self, series: Series, at: Value) -> Job:
+        """Return the checked job of a series at a position of the slider; InputError without any."""
+        settings, spec = dict(series.settings), self.spec_at(at, series)
+        if self.slider.setting and self.slider.name in catalog.solver(series.solver, spec.model).options:
+            settings[self.slider.name] = at
+        return make_job(spec, series.solver, **settings)
+
+    def traces(self, at: Value) -> dict[str, Trace]:
+        """Return the trace of each series on the figure's own seed, by label."""
+        return {one.label: _run(self.job(one, at)) for one in self.series}
+
+    def trial_values(self, series: Series, at: Value) -> list[float]:
+        """Return the metric of each trial of a series, at the last iterate."""
+        job = self.job(series, at)
+        return [_score(job, number, self.metric) for number in range(self.trials)]
+
+    def along_slider(self, drawn: build.Figure, title: str) -> build.Figure:
+        """Return a figure along the slider with axes that hold still whatever its position."""
+        values = self.slider.values
+        low, high = min(values), max(values)
+        words, scale = isinstance(low, str), math.log10 if self.log_x else float
+        if not words:
+            margin = 0.04 * (scale(high) - scale(low))
+            drawn.update_xaxes(range=[scale(low) - margin, scale(high) + margin])
+            drawn.update_xaxes(tickvals=list(values) if len(values) <= 10 else None)
+        drawn.update_xaxes(type=None if words else "log" if self.log_x else "linear")
+        if self.log_y:
+            drawn.update_yaxes(type="log", range=[-16, math.log10(self.most or 100.0)])
+        elif self.most:
+            drawn.update_yaxes(range=[0, 1.03 * self.most])
+        theme.style(drawn.update_layout(showlegend=True), self.slider.label, title, height=HEIGHT)
+        return drawn if words else theme.name_ends(drawn, self.labels)
+
+
+@lru_cache(maxsize=MOST_TRIALS)
+def _score(job: Job, number: int, metric: str) -> float:
+    return run_trial(Trial(job, number)).scores.get(metric, float("nan"))
+
+
+@lru_cache(maxsize=MOST_TRACES)
+def _run(job: Job) -> Trace:
+    return run_job(job)
