@@ -10,7 +10,7 @@ from lrlab.__main__ import main
 from lrlab.data.examples import EXAMPLES
 from lrlab.parameters import InputError
 from lrlab.ui.own_data import view
-from lrlab.ui.own_data.source import TILES, roles, short_name
+from lrlab.ui.own_data.view import TILES, roles, short_name
 from lrlab.ui.shared import live
 from tests.data import cases
 from tests.data.hostile import KINDS as HOSTILE

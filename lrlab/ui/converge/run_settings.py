@@ -22,7 +22,7 @@ from lrlab.runs.trace import Trace
 from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.tabs import Parts, waiting
-from lrlab.ui.shared import live, problem_controls, solver_controls
+from lrlab.ui.shared import live, problem_controls
 from lrlab.ui.widgets.permalink import Permalink
 
 
@@ -101,10 +101,10 @@ class RunSettings:
     def choose(self) -> None:
         """Show the settings."""
         self.spec = problem_controls.choose_spec(self.link, self.model, main=model_entry(self.model).main)
-        self.limits = solver_controls.choose_limits(self.link)
+        self.limits = problem_controls.choose_limits(self.link)
         st.header("Solvers", anchor=False)
         usual = family(self.model).solvers
-        self.jobs = solver_controls.choose_jobs(
+        self.jobs = problem_controls.choose_jobs(
             self.link, self.model, self.spec, self.limits, default=usual, recommended=3
         )
 

@@ -1,29 +1,217 @@
-"""The results of *Your data*: curves of the held-out score, the estimate, a baseline, and code."""
+"""Your data: files or an example with what lrlab reads in them, curves of the held-out score, the estimate, code."""
 
 import shlex
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
+from lrlab.data.dataset import COUNT
+from lrlab.data.examples import EXAMPLES
+from lrlab.data.hints import Hints
 from lrlab.data.label_task import FIRST
-from lrlab.data.recover import Fit, in_units
+from lrlab.data.recover import OFFERED, Fit, Task, data_models, in_units, read_task, task_of
 from lrlab.data.responses import ResponsesProblem
 from lrlab.engine.engine import get_engine
 from lrlab.figures import picture, theme
 from lrlab.figures.build import Figure
 from lrlab.figures.runs import measures_of, recoveries
 from lrlab.model_entry import Panel
-from lrlab.parameters import InputError
+from lrlab.parameters import InputError, Parameter, Value, declared
+from lrlab.protocol import Limits
 from lrlab.runs.job import Job
 from lrlab.ui.converge import result_tabs, results_view
 from lrlab.ui.converge.run_controls import HEIGHT, CurveSettings
 from lrlab.ui.live.tabs import Parts
-from lrlab.ui.own_data.source import Shown
-from lrlab.ui.shared import code, live, page, progress, solver_controls
-from lrlab.ui.widgets import plot, tables
+from lrlab.ui.shared import code, live, page, problem_controls, progress
+from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain, with_code
+
+LIMIT_MB = 100
+SUFFIXES = "csv tsv txt dat data npz parquet arff svm svmlight libsvm xml gz bz2".split()
+LISTS = (".xml", ".names")
+TILES: Mapping[str, tuple[str, str]] = {
+    "breast-cancer": ("One-bit responses", "x1, x2, x3, **target**\n\n0.3, 1.1, -0.2, **yes**"),
+    "wine": ("Matrix with missing entries", "a, b, c\n\n1.2,  **?**,  0.4"),
+    "ratings": ("Ratings", "user, item, **rating**\n\nann, movie 3, **4**"),
+    "diabetes": ("Real responses", "x1, x2, x3, **y**\n\n0.3, 1.1, -0.2, **151**"),
+    "digit": ("Diffraction patterns", "npz: **patterns**, masks\n\n|fft2(mask x image)|"),
+    "labels": ("Labels", "x1, x2, **sad**, **calm**\n\n0.3, 1.1, **0**, **1**"),
+}
+"""Examples of the kinds of files."""
+FEATURES = {"rows": ("user", "row"), "columns": ("item", "movie", "column")}
+"""Owners of features, by words in the names of their files."""
+AUTOMATIC = "automatic"
+TITLES = {"y": "Response column", "Z": "Columns of z", "missing": "Missing value"}
+"""Titles of what you may state about a file, if they are not the names."""
+LABELS = Parameter(meaning="last:6, first:6, or names separated by commas", name="labels", kind=str, default="")
+RANK = Parameter(
+    meaning="rank of the matrix; 0 chooses it on held-out numbers", name="rank", kind=int, default=0, low=0, high=1000
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A task and its description: the spec of all solvers, options of `fit`, names of files or of an example."""
+
+    task: Task
+    spec: Any
+    options: dict[str, Value]
+    files: Mapping[str, str]
+    hints: Hints
+    labels: str = ""
+    example: str = ""
+
+    @property
+    def words(self) -> str:
+        """Lrlab's reading, and the source of an example."""
+        about = EXAMPLES.get(self.example)
+        source = f" Source: {about.source}. License: {about.license}." if about else ""
+        return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
+
+
+def short_name(name: str) -> str:
+    """Return the name of an upload without folders, cut at the front by its bytes."""
+    return Path(name).name.encode(errors="ignore")[-80:].decode(errors="ignore")
+
+
+def carry_out(contents: Mapping[str, bytes], *, files: Mapping[str, str], hints: Hints, labels: Any) -> Task:
+    """Return the task of files, on a worker, from their contents by name and their names by role."""
+    with tempfile.TemporaryDirectory(prefix="lrlab-own-") as folder:
+        for name, content in contents.items():
+            (Path(folder) / name).write_bytes(content)
+        paths: dict[str, Any] = {role: Path(folder) / name for role, name in files.items()}
+        labels = paths.pop("labels", None) or labels
+        return read_task(paths.pop("file"), hints, labels=labels, **paths)
+
+
+def roles(names: Sequence[str]) -> dict[str, str]:
+    """Return what several files are, by their names: data, test samples, features of rows or columns, label names."""
+    if len(names) == 1:
+        return {"file": names[0]}
+    found = dict[str, str]()
+    for name in names:
+        stem, suffix = Path(name).stem.lower(), Path(name).suffix.lower()
+        role = "labels" if suffix in LISTS else "test" if "test" in stem else ""
+        role = role or next((side for side, words in FEATURES.items() if any(word in stem for word in words)), "file")
+        if role in found:
+            raise InputError("files", "one of each role", f"{found[role]} and {name}", f"drop one file as {role}")
+        found[role] = name
+    if "file" not in found:
+        raise InputError(
+            "files", "the data among them", ", ".join(names), "put test into the name of the file of test samples"
+        )
+    return found
+
+
+def choose(link: Permalink) -> Shown | InputError | None:
+    """Show the drop area, the tiles, and the choices; None without data."""
+    names = ("", *EXAMPLES)
+    parameter = Parameter(meaning="example", name="measurements", kind=str, default="", choices=names)
+    key = link.key("measurements")
+    if key not in st.session_state:
+        st.session_state[key] = link.value("measurements", parameter)
+    link.accept(["data", "rows", "show", "settings", "metric", "iterations", "top", "solvers"])
+    with st.container(key="own_data-drop"):
+        dropped = st.file_uploader(
+            "Drop a file anywhere: CSV, parquet, npz, ARFF or svmlight",
+            SUFFIXES,
+            accept_multiple_files=True,
+            key=link.key("file"),
+            max_upload_size=LIMIT_MB,
+            help=f"Test samples, label names and features of rows or columns in further files. At most {LIMIT_MB} MB.",
+        )
+        plot.send("drop", "own_data-anywhere", {}, height=1)
+    if dropped:
+        st.session_state[key] = ""
+    example = str(st.session_state[key])
+    if not (dropped or example):
+        tiles(key)
+    link.put("measurements", example, parameter)
+    with st.sidebar:
+        hints, labels = say(link)
+    if not (dropped or example):
+        # They count once there are data.
+        link.accept([*declared(Limits), "seed", *(f"own.{name}" for name in (RANK.name, *OFFERED))])
+        return None
+    try:
+        task, files = read(example, dropped, hints, labels)
+        with st.sidebar:
+            options: dict[str, Any] = choose_options(link, task)
+        spec = live.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
+        return Shown(task, spec, options, files, hints, labels, example)
+    except InputError as error:
+        return error
+
+
+def tiles(key: str) -> None:
+    """Show examples of the kinds of files; a click takes an example."""
+
+    def take(name: str) -> None:
+        st.session_state[key] = name
+
+    columns = st.columns(3, gap="medium")
+    for place, (name, (title, words)) in enumerate(TILES.items()):
+        with columns[place % 3].container(border=True, height=190):
+            st.markdown(f"**{title}**")
+            st.caption(words)
+            st.button("Try this example", key=f"own_data-tile-{name}", on_click=take, args=(name,))
+
+
+def say(link: Permalink) -> tuple[Hints, str]:
+    """Show choices that replace lrlab's reading of a file; everything may stay empty."""
+    with controls.fold("Content of the file", "own_data-hints") as place:
+
+        def stated(parameter: Parameter, choices: Sequence[str], title: str) -> str:
+            one = replace(parameter, choices=("", *choices) if choices else ())
+            look: dict[str, Any] = {"format_func": lambda value: value or AUTOMATIC} if choices else {}
+            name = parameter.name.lower()
+            return str(controls.widget(link, one, name=name, shown=place.open, label=title, **look) or "").strip()
+
+        said = {
+            name: stated(one, data_models() if name == "model" else one.choices, TITLES.get(name, name.capitalize()))
+            for name, one in declared(Hints).items()
+        }
+        labels = stated(LABELS, (), "Label columns")
+    return Hints(**said), labels
+
+
+def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Task, Mapping[str, str]]:
+    """Return the task of an example or of dropped files, read again only if something changes."""
+    if example:
+        return live.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), {}
+
+    def reading() -> tuple[Task, Mapping[str, str]]:
+        names = [short_name(one.name) for one in dropped]
+        files, contents = roles(names), {name: one.getvalue() for name, one in zip(names, dropped, strict=True)}
+        # Names, and never a path, which would be one on the server.
+        columns = labels if not labels or COUNT.fullmatch(labels) else tuple(map(str.strip, labels.split(",")))
+        task_of_files = partial(carry_out, files=files, hints=hints, labels=columns or None)
+        with st.spinner("Reading the file..."):
+            return live.on_worker(task_of_files, contents), files
+
+    key = tuple(one.file_id for one in dropped), hints, labels
+    return live.once("own_data:task", key, reading)
+
+
+def choose_options(link: Permalink, task: Task) -> dict[str, Any]:
+    """Show the settings of a task; return the settings of the data and the ones that you change."""
+    known = {p.name: p for p in task.settings()}
+    rank = next((name for name in ("rank", "r") if name in known), "")
+    first, usual = task.given.options, [p for name, p in known.items() if name != rank]
+    # By separate names in the address: `data` is an older question of this page.
+    look: dict[str, Any] = {"scope": task.model, "prefix": "own."}
+    values = controls.widgets(link, [RANK] if rank else [], **look)
+    with controls.fold("Settings of the data", "own_data-settings") as place:
+        values |= controls.widgets(link, controls.with_defaults(usual, first), shown=place.open, **look)
+    said = {p.name: values[p.name] for p in usual if p.name in first or values[p.name] != p.default}
+    return {**said, **({rank: values["rank"]} if rank and values["rank"] else {})}
+
 
 PAGE = "own_data"
 BESIDE = {"flipped-logistic": ("glm",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
@@ -50,8 +238,8 @@ def choose_jobs(link: Permalink, ready: Shown) -> list[Job]:
     first = ready.task.default_solver()
     beside = () if first == "altmin" else BESIDE.get(ready.task.model, ())
     with st.sidebar:
-        limits = solver_controls.choose_limits(link)
-        jobs = solver_controls.choose_jobs(
+        limits = problem_controls.choose_limits(link)
+        jobs = problem_controls.choose_jobs(
             link, ready.task.model, ready.spec, limits, default=(first, *beside), recommended=1 + len(beside)
         )
     return [] if page.show_errors(limits) else jobs

@@ -12,7 +12,7 @@ from lrlab.model_entry import ModelEntry, Success
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Span, Sweep, usual_success
-from lrlab.ui.shared import problem_controls, solver_controls
+from lrlab.ui.shared import problem_controls
 from lrlab.ui.widgets import axis, controls
 from lrlab.ui.widgets.axis import Axis
 from lrlab.ui.widgets.permalink import Permalink, format_exact
@@ -49,7 +49,7 @@ def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
     adaptive = _adaptive(link, plane=y is not None, several=len(solvers) > 1)
     # A trial that succeeds needs more iterations in some families than in others.
     link.renew(["max_iter"], entry.family.name)
-    limits = solver_controls.choose_limits(link, entry.family.limits)
+    limits = problem_controls.choose_limits(link, entry.family.limits)
     st.header("Held fixed", anchor=False)
     chosen = [a for a in (x, y) if isinstance(a, Axis)]
     decided = [a.decides for a in chosen]
@@ -125,7 +125,7 @@ def _solvers(link: Permalink, entry: ModelEntry) -> tuple[list[str], dict[str, V
     entries = {solver.name: solver for solver in catalog.solvers_for(model, given)}
     key = link.key("solvers", model)
     if key not in st.session_state:
-        st.session_state[key] = solver_controls.selected_solvers(link, parameter, list(entries))
+        st.session_state[key] = problem_controls.selected_solvers(link, parameter, list(entries))
     chosen = st.multiselect(
         "Solvers",
         list(entries),
