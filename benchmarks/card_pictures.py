@@ -27,8 +27,8 @@ from lrlab.lessons import lessons, load
 from lrlab.presets import shipped
 from lrlab.presets.table import redrawn
 from lrlab.runs.run import run_trial
-from lrlab.ui.classroom import drawing
 from lrlab.ui.home import cards, more_cards
+from lrlab.ui.lessons import drawing
 from lrlab.ui.lessons.lesson_view import DRAW as DRAWN
 from lrlab.ui.shared.cards import Card
 

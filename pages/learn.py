@@ -1,14 +1,14 @@
 """Learn: lessons with a live figure and a question at every step."""
 
 from lrlab import lessons
-from lrlab.ui.lessons import drawing_view, lesson_view
+from lrlab.ui.lessons import drawing, lesson_view
 from lrlab.ui.shared import page
 from lrlab.ui.widgets.permalink import Permalink
 
 link = Permalink("learn")
 name = lesson_view.chosen(link)
 if name == lesson_view.DRAW.address["lesson"]:
-    drawing_view.show(link)
+    drawing.show(link)
 elif name:
     page.heading(lessons.load(name).title)
     lesson_view.show(link, lessons.load(name))

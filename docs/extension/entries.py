@@ -9,7 +9,7 @@ from typing import Any
 import figures
 
 from lrlab import catalog
-from lrlab.figures import picture
+from lrlab.figures import recovery
 from lrlab.model_entry import ModelEntry
 from lrlab.parameters import InputError, Parameter, declared
 from lrlab.protocol import Spec
@@ -87,7 +87,7 @@ def model_page(entry: ModelEntry) -> str:
         "\n".join(solved),
         "## What is measured",
         f"{plain(measured.words)}.",
-        raw(picture.measured(measured.panels, 300), "measured") if measured.panels else "",
+        raw(recovery.measured(measured.panels, 300), "measured") if measured.panels else "",
         "## Runs",
         *run(spec, {}, f"traces = [lrlab.solve(spec, name, max_iter={MOST}) for name in {names}]", "traces"),
     ]

@@ -13,9 +13,8 @@ from lrlab.aliases import METRICS
 from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
-from lrlab.figures.convergence import LIMITS, prediction
+from lrlab.figures.convergence import LIMITS, prediction, series
 from lrlab.figures.runs import styles
-from lrlab.figures.series import series
 from lrlab.figures.transition import MapMetric, Scale, transition, winners_map
 from lrlab.model_entry import Measure
 from lrlab.models import axes

@@ -13,8 +13,7 @@ from lrlab import catalog
 from lrlab.figures import build, convergence, theme
 from lrlab.figures.convergence import prediction
 from lrlab.figures.numbers import rounded
-from lrlab.figures.picture import pictures
-from lrlab.figures.recovery import Recovery
+from lrlab.figures.recovery import Recovery, pictures
 from lrlab.figures.runs import aligned
 from lrlab.lessons.figure import HEIGHT, Figure
 from lrlab.parameters import counted, display_name

@@ -25,7 +25,7 @@ import pandas as pd
 from lrlab.arrays import Array
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import TIMES
-from lrlab.figures.series import series as draw
+from lrlab.figures.convergence import series as draw
 from lrlab.models.axes import axes
 from lrlab.parameters import counted
 from lrlab.presets import claims

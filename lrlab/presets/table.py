@@ -27,7 +27,7 @@ from lrlab import presets
 from lrlab.arrays import Array
 from lrlab.catalog import family
 from lrlab.figures.build import Figure
-from lrlab.figures.series import beside
+from lrlab.figures.convergence import beside
 from lrlab.model_entry import Measure
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures import build, convergence, picture, recovery, spectrum, theme
+from lrlab.figures import build, convergence, recovery, spectrum, theme
 from lrlab.figures.convergence import curves
 from lrlab.figures.numbers import rounded
 from lrlab.figures.recovery import Recovery
@@ -197,27 +197,27 @@ def run_of(solver="gauss-newton", **values):
 def test_heat_maps_show_truth_and_estimates_on_one_scale():
     trace, run = run_of(noise=0.1)
     truth = trace.problem.truth
-    figure = picture.matrices(truth, [run])
+    figure = recovery.matrices(truth, [run])
     maps = [np.array(trace.z) for trace in figure.data]
     np.testing.assert_allclose(maps[0], truth.dense(), atol=1e-6)
     np.testing.assert_allclose(maps[1], trace.estimate.dense(), atol=1e-6)
     assert len(maps) == 2 and all(t.coloraxis == "coloraxis" for t in figure.data)
     assert figure.layout.coloraxis.cmin == -figure.layout.coloraxis.cmax == pytest.approx(-np.abs(maps[0]).max())
-    frames = recovery.frames(partial(picture.matrices, truth), [run])
+    frames = recovery.frames(partial(recovery.matrices, truth), [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
     assert len(frames) == len(trace.history)
-    waiting = picture.matrices(truth, [Recovery("Gauss-Newton")])
+    waiting = recovery.matrices(truth, [Recovery("Gauss-Newton")])
     assert np.isnan(np.array(waiting.data[1].z, dtype=float)).all()
 
 
 def test_titles_of_matrices_are_whole():
     trace, run = run_of(noise=0.1)
     long = replace(run, title="Alternating minimization of everything (AltMin-LRROM)")
-    layout = picture.matrices(trace.problem.truth, [run, long], height=260).layout
+    layout = recovery.matrices(trace.problem.truth, [run, long], height=260).layout
     # The titles of the lower row lie below the pictures of the upper one.
     gap = layout.yaxis.domain[0] - layout.yaxis3.domain[1]
-    assert gap * (260 - layout.margin.t - layout.margin.b) >= picture.LINE * 3
-    assert layout.margin.b >= picture.FOOT, "room for the color bar"
+    assert gap * (260 - layout.margin.t - layout.margin.b) >= recovery.LINE * 3
+    assert layout.margin.b >= recovery.FOOT, "room for the color bar"
     titles = [note.text.replace("<br>", " ") for note in layout.annotations]
     error = f"error {trace.rows[-1]['error']:.3g}"
     names = ("Gauss-Newton", "Alternating minimization of everything")
@@ -234,8 +234,8 @@ def test_equal_singular_values_lie_on_a_line_and_not_on_their_rounding_errors():
 
 def test_large_matrices_are_drawn_in_part():
     trace, run = run_of(d1=120, d2=90, m=3000)
-    figure = picture.matrices(trace.problem.truth, [run])
-    assert np.array(figure.data[0].z).shape == (picture.SIDE, picture.SIDE)
+    figure = recovery.matrices(trace.problem.truth, [run])
+    assert np.array(figure.data[0].z).shape == (recovery.SIDE, recovery.SIDE)
 
 
 def test_singular_values_are_sorted_by_size_on_a_log_axis_and_negative_ones_are_open():

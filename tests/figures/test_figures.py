@@ -10,7 +10,7 @@ import pytest
 from lrlab import catalog, linalg
 from lrlab.engine.solve import solve
 from lrlab.figures import convergence as drawn
-from lrlab.figures import picture, recovery, series, theme, transition
+from lrlab.figures import recovery, theme, transition
 from lrlab.figures.build import Figure
 from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
 from lrlab.models.index_family import FAMILY
@@ -214,15 +214,15 @@ def test_in_a_race_each_solver_shows_what_it_has_by_then():
 def test_pictures_are_on_the_scale_of_the_truth():
     spec, trace = spec_and_trace(p=64, n=2000, truth="digit-3")
     truth, run = spec.build().truth, recovery_of(trace)
-    figure = picture.pictures(truth, [run, recovery.Recovery("waiting")], columns=2)
+    figure = recovery.pictures(truth, [run, recovery.Recovery("waiting")], columns=2)
     exact = np.round(255 * truth / truth.max()).reshape(8, 8)
     np.testing.assert_array_equal(figure.data[0].z, exact)
-    again = picture.gray(aligned(spec, truth)(truth * -2.0), truth)
+    again = recovery.gray(aligned(spec, truth)(truth * -2.0), truth)
     np.testing.assert_array_equal(again, exact)
     assert np.isnan(figure.data[2].z).all()
-    frames = recovery.frames(partial(picture.pictures, truth), [run])
+    frames = recovery.frames(partial(recovery.pictures, truth), [run])
     np.testing.assert_array_equal(frames[-1].data[0].z, figure.data[1].z)
-    assert frames[-1].layout.annotations[1]["text"] == picture.caption(run)
+    assert frames[-1].layout.annotations[1]["text"] == recovery.caption(run)
 
 
 X, Y = transition.Scale("noise", (0.0, 0.5, 1.0)), transition.Scale("n/p", (2.0, 20.0), "log")
@@ -303,7 +303,7 @@ def test_limits_of_all_methods_are_lines_of_their_own():
     points = pd.DataFrame({"series": "a", "x": [1.0], "y": [0.1], "low": [0.0], "high": [0.2], "trials": 5})
     names = list(drawn.LIMITS.values())
     limits = pd.DataFrame([(name, x, 0.9) for name in names for x in (1.0, 2.0)], columns=["name", "x", "y"])
-    known = {one.name: one for one in series.series(points, axis_title="m", value_title="", limits=limits).data}
+    known = {one.name: one for one in drawn.series(points, axis_title="m", value_title="", limits=limits).data}
     assert known.keys() == {"a", *names} and [known[name].line.dash for name in names] == ["dash", "dot"]
     assert all(list(known[name].x) == [1.0, 2.0] and list(known[name].y) == [0.9, 0.9] for name in names)
 

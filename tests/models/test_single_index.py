@@ -11,9 +11,8 @@ from PIL import Image
 
 import lrlab
 from lrlab import catalog
-from lrlab.figures import picture, recovery
-from lrlab.figures.picture import measured
-from lrlab.figures.recovery import Recovery
+from lrlab.figures import recovery
+from lrlab.figures.recovery import Recovery, measured
 from lrlab.figures.runs import Run, recoveries, truth_of
 from lrlab.model_entry import Outcome, Success
 from lrlab.models import pictures, signals, single_index, views
@@ -307,9 +306,9 @@ def test_the_truth_is_drawn_as_itself_and_an_estimate_in_the_same_place(model):
     shown = spec.view(trace.estimate)
     assert shown.values.shape == true.values.shape and spec.view_words
     runs = recoveries(spec, [Run(trace.job, trace)])
-    drawn = picture.views(spec.view, runs, height=400)
+    drawn = recovery.views(spec.view, runs, height=400)
     assert len(drawn.data) == 2 and np.array_equal(drawn.data[0].z, true.values.astype(np.float32), equal_nan=True)
-    frames = recovery.frames(partial(picture.views, spec.view, height=400), runs)
+    frames = recovery.frames(partial(recovery.views, spec.view, height=400), runs)
     assert np.array_equal(frames[-1]["data"][0]["z"], shown.values.astype(np.float32), equal_nan=True)
 
 
@@ -317,7 +316,7 @@ def test_a_table_of_films_has_names_and_films_of_a_genre_are_alike():
     spec = lrlab.spec("one-bit-completion", truth="films", rank=3)
     view = spec.view(None)
     assert view.rows == views.PERSONS and view.columns == views.FILMS
-    layout = picture.views(spec.view, [Recovery("A"), Recovery("B"), Recovery("C")], height=400).layout
+    layout = recovery.views(spec.view, [Recovery("A"), Recovery("B"), Recovery("C")], height=400).layout
     named = [k for k in range(1, 5) if layout[f"xaxis{k if k > 1 else ''}"].get("ticktext")]
     assert named == [3, 4], "below the last tile of each column"
     alike = np.corrcoef(spec.factors().V @ np.diag(spec.factors().s))

@@ -12,8 +12,9 @@ from lrlab.engine.results import LocalResults
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.runs.run import TrialResult, run_trial
-from lrlab.ui.classroom import drawing, room, views
+from lrlab.ui.classroom import room, views
 from lrlab.ui.classroom.room import PlacePoll
+from lrlab.ui.lessons import drawing
 from tests.ui import driving
 from tests.ui.driving import drawn, errors, figure, figures, opened, words
 

@@ -11,10 +11,9 @@ import streamlit as st
 
 from lrlab.figures import build, theme
 from lrlab.parameters import InputError, Parameter
-from lrlab.ui.classroom import drawing
-from lrlab.ui.classroom.drawing import DrawnPoll
 from lrlab.ui.classroom.room import OPEN, PAGE, RUNNING, SHOWN, LessonPoll, Present, Room, Round, find
-from lrlab.ui.lessons import lesson_view
+from lrlab.ui.lessons import drawing, lesson_view
+from lrlab.ui.lessons.drawing import DrawnPoll
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, page

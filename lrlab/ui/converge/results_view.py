@@ -16,7 +16,7 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.live import LiveRun, LiveRuns
 from lrlab.engine.messages import Failure
 from lrlab.engine.results import Results
-from lrlab.figures import convergence, picture, recovery, theme
+from lrlab.figures import convergence, recovery, theme
 from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery
 from lrlab.figures.runs import measures_of, outcomes, real_parts, recoveries, truth_of
@@ -49,18 +49,18 @@ def kind(
     make: Callable[[Sequence[Recovery]], Figure]
     truth = truth_of(spec)
     if spec.view(None) is not None:
-        part, words, make = "picture", spec.view_words, partial(picture.views, spec.view, height=height)
+        part, words, make = "picture", spec.view_words, partial(recovery.views, spec.view, height=height)
     elif truth is None:
         # A fit to labels has no ground truth to compare with; the figure shows its spectrum instead.
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
         return Kind("converge.estimate", partial(recovery.singular_values, None, drawn, height=height), list, words)
     elif isinstance(truth, LowRank):
-        shown = f", {picture.SIDE} of its rows and columns" if max(truth.shape) > picture.SIDE else ""
+        shown = f", {recovery.SIDE} of its rows and columns" if max(truth.shape) > recovery.SIDE else ""
         words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
-        part, make = "matrices", partial(picture.matrices, truth, height=height)
+        part, make = "matrices", partial(recovery.matrices, truth, height=height)
     elif side := spec.side:
         words = f"The ground truth is an image of {side} x {side} pixels; estimates use its gray levels."
-        part, make = "picture", partial(picture.pictures, real_parts(truth, spec), columns=2, height=height)
+        part, make = "picture", partial(recovery.pictures, real_parts(truth, spec), columns=2, height=height)
     else:
         real, signal = real_parts(truth, spec), catalog.family(spec.model).signal
         words = _vector_words(spec, len(real) <= recovery.STEMS, np.iscomplexobj(truth))
@@ -288,7 +288,7 @@ def measured_parts(spec: Spec) -> Parts:
     if not known.panels:
         return words
     height = 300 if len(known.panels) != 2 else HEIGHT - 60
-    return {"converge.measured": picture.measured(known.panels, height), **words}
+    return {"converge.measured": recovery.measured(known.panels, height), **words}
 
 
 def show_measured(parts: Parts) -> None:

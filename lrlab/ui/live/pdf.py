@@ -1,6 +1,6 @@
 """Writes a figure as a PDF, with selectable text, from the SVG that a browser has drawn.
 
-A tab posts the SVG as large as it is to be in print (`exports.py`). An SVG cannot refer to files or addresses.
+A tab posts the SVG as large as it is to be in print (`routes.py`). An SVG cannot refer to files or addresses.
 """
 
 import re

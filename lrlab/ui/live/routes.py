@@ -1,13 +1,14 @@
-"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; beside it `exports.py`.
+"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; PDF files of figures.
 
-The server sends the messages of `stream.Stream`, one per line of a deflated stream: at first all that the page shows,
+The server sends the messages of `tabs.Stream`, one per line of a deflated stream: at first all that the page shows,
 then what changes. A slow connection gets fewer messages, each with the latest parts. A tab sends one JSON object per
 frame:
 
     {"drag": stream, "value": number}   a slider is at this position, 0, 1, ...
     {"act": milliseconds}               a click or a key; the browser may then request a script
 
-Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection.
+Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection. A posted figure
+(`/live/TOKEN/pdf?title=...`, an SVG, see `pdf.py`) becomes a PDF on a worker, under its limits of memory and time.
 """
 
 import asyncio
@@ -22,16 +23,48 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from lrlab.engine.engine import close_engines
-from lrlab.ui.live import exports, script_queue
+from lrlab.engine.engine import close_engines, get_engine
+from lrlab.engine.results import collect
+from lrlab.parameters import InputError
+from lrlab.ui.live import pdf, script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Message, Tab
+
+MOST_BYTES = 16 * 2**20
+"""Limit of a posted figure; the largest heat maps of the pages have 3 MiB as SVG."""
+
+
+async def make_pdf(request: Request) -> Response:
+    """Return the PDF; 403: no tab of this browser; 413, 422: the content isn't a figure, or is too large."""
+    known = get_channel().has_tab(request.path_params["token"], request.cookies.get(COOKIE, ""))
+    if not (known and same_origin(request)):
+        return PlainTextResponse("this tab is not known here", 403)
+    content = bytearray()
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            return PlainTextResponse(f"the figure has more than {MOST_BYTES // 2**20} MiB", 413)
+    title = request.query_params.get("title", "")[:500]
+    try:
+        file = await run_in_threadpool(_written, (bytes(content), title))
+    except (InputError, RuntimeError) as error:
+        return PlainTextResponse(str(error).rstrip("."), 422)
+    return Response(file, media_type="application/pdf")
+
+
+def _written(posted: tuple[bytes, str]) -> bytes:
+    [file] = collect(get_engine().map(pdf.write, [posted], item_seconds=30.0))
+    return bytes(file)
+
 
 MOST_CHARACTERS = 2000
 """Limits of a frame that a tab sends."""
@@ -167,7 +200,7 @@ def routes() -> list[BaseRoute]:
     tab = f"{base()}/live/{{token}}"
     return [
         WebSocketRoute(tab, serve),
-        Route(f"{tab}/pdf", exports.answer, methods=["POST"]),
+        Route(f"{tab}/pdf", make_pdf, methods=["POST"]),
         Mount(f"{base()}/scripts", StaticFiles(directory=SCRIPTS)),
         Mount(f"{base()}/plotly", StaticFiles(packages=[("plotly", "package_data")])),
         Mount(f"{base()}/docs", StaticFiles(directory=DOCUMENTATION, check_dir=False)),

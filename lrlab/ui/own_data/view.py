@@ -17,7 +17,7 @@ from lrlab.data.label_task import FIRST
 from lrlab.data.recover import OFFERED, Fit, Task, data_models, in_units, read_task, task_of
 from lrlab.data.responses import ResponsesProblem
 from lrlab.engine.engine import get_engine
-from lrlab.figures import picture, theme
+from lrlab.figures import recovery, theme
 from lrlab.figures.build import Figure
 from lrlab.figures.runs import measures_of, recoveries
 from lrlab.model_entry import Panel
@@ -301,7 +301,7 @@ def figure(fit: Fit) -> Figure:
     """Return the picture of an estimate: the link of responses, or matrices and images."""
     problem: Any = fit.trace.problem
     if not isinstance(problem, ResponsesProblem):
-        return picture.measured([Panel(*part) for part in problem.parts(fit.trace).items()], HEIGHT)
+        return recovery.measured([Panel(*part) for part in problem.parts(fit.trace).items()], HEIGHT)
     link, color = fit.trace.link.table, theme.PALETTE[0]
     chart = Figure()
     theme.band(chart, link["index"], link["low"], link["high"], color, "95% band")

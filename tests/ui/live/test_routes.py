@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.websockets import WebSocket
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import exports, headers, pdf, routes
+from lrlab.ui.live import headers, pdf, routes
 from tests.waiting import PATIENCE, aside
 
 HOST, COOKIE = "lab.example", "0123456789abcdef" * 2
@@ -315,7 +315,7 @@ async def posted(token, content, cookie=f"lrlab={COOKIE}", origin=f"http://{HOST
     async def receive():
         return parts.pop(0)
 
-    return await exports.answer(Request(scope, receive))
+    return await routes.make_pdf(Request(scope, receive))
 
 
 @pytest.mark.usefixtures("engine")
@@ -330,5 +330,5 @@ async def test_a_tab_gets_the_pdf_of_its_figure_with_its_size_and_text(followed,
     assert b"/Subtype /Image" not in parts and b"/Subtype/Image" not in parts
     refused = await posted(tab.token, b"<svg")
     assert refused.status_code == 422 and b"figure must be an SVG" in refused.body
-    monkeypatch.setattr(exports, "MOST_BYTES", 100)
+    monkeypatch.setattr(routes, "MOST_BYTES", 100)
     assert (await posted(tab.token, SVG.encode())).status_code == 413

@@ -323,7 +323,7 @@ class LiveFigure {
   }
 }
 
-// Written by the server (lrlab/ui/live/exports.py).
+// Written by the server (lrlab/ui/live/pdf.py).
 async function pdf(body, title) {
   const address = new URL(`${window.lrlabLive.address}/pdf?${new URLSearchParams({ title })}`, document.baseURI);
   const answer = await fetch(address, { method: "POST", body });

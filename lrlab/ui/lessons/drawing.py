@@ -1,12 +1,13 @@
 """Draw the phase transition: people draw the 50% contour of a phase diagram, and lrlab compares it with trials.
 
-A drawing has one value of s/n per column of the grid, so that a class of sixty sends a few kilobytes.
+A drawing has one value of s/n per column of the grid, so that a class of sixty sends a few kilobytes. One person draws
+first; then the diagram fills under the line.
 """
 
 import json
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,14 @@ from lrlab.runs.run import Trial, run_trial
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import midpoints
+from lrlab.ui.classroom import room
 from lrlab.ui.classroom.room import Poll, Truth
-from lrlab.ui.shared import progress
+from lrlab.ui.lessons import lesson_view
+from lrlab.ui.live.tabs import Parts
+from lrlab.ui.shared import live, page, progress
 from lrlab.ui.widgets import plot
+from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import show_error
 
 Drawing = tuple[float, ...]
 TITLE = "Draw the phase transition"
@@ -217,3 +223,60 @@ def ask(key: str, line: Drawing | None, taken: Any) -> None:
         for axis in scales()
     ]
     plot.send("draw", key, {"plane": json.dumps({"sides": sides, "line": line})}, on_drawn_change=sent)
+
+
+PAGE = "learn"
+SUBMITTED = "learn:line"
+"""Session key of the submitted line."""
+
+
+def show(link: Permalink) -> None:
+    """Show the empty diagram, or, once a line is submitted, the diagram as it fills."""
+    page.heading(TITLE)
+    line = st.session_state.get(SUBMITTED)
+    with st.container(horizontal=True, vertical_alignment="center", key="learn-bar"):
+        st.button("All lessons", key="learn-cards", type="tertiary", on_click=lesson_view.open_lesson, args=(link, ""))
+        room.offer(TITLE, lambda: [DrawnPoll()])
+    text, diagram = st.columns(lesson_view.WIDTHS, gap="large")
+    with text:
+        st.markdown(TEXT)
+        if line is not None:
+            _buttons()
+    with diagram:
+        if line is None:
+            ask("learn-draw", None, _take)
+        else:
+            live.follow(PAGE, lambda: _draw(line, live.current(PAGE)), partial(_parts, line))
+
+
+def _take(sent: object) -> None:
+    try:
+        st.session_state[SUBMITTED] = checked(sent)
+    except InputError as error:
+        show_error(error)
+
+
+def _buttons() -> None:
+    running = live.current(PAGE)
+    with page.row():
+        if running is None or running.alive or running.done < running.total:
+            live.buttons(PAGE, begin, ready=True, wanted=running is None, label="Compute")
+        else:
+            # Otherwise `follow` would draw the page again, for the buttons of a run that has ended.
+            live.alive_as_shown(PAGE)
+        st.button("Draw again", key="learn-redraw", on_click=partial(st.session_state.pop, SUBMITTED))
+    progress.show(live.current(PAGE), PAGE, changed=False, button="Compute")
+
+
+def _parts(line: Drawing, running: Any) -> Parts:
+    return {**progress.parts(running, PAGE), "learn.diagram": figure([], running, line)}
+
+
+def _draw(line: Drawing, running: Any) -> None:
+    said = ""
+    if running is not None and not running.alive:
+        contour = measured(running)
+        said = f"{own_words(line, contour)} {class_words([], contour)}"
+        plot.send("status", "learn-score-status", {"words": said}, height=1)
+    plot.show(figure([], running, line), key="learn.diagram", label=f"Phase diagram with your line. {said}")
+    st.markdown(f"**{said}**" if said else "")
