@@ -9,7 +9,7 @@ from lrlab.ui.live import fragments
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import results_view
 from lrlab.ui.spectrum.results_view import SpectrumPlan, is_pairwise
-from lrlab.ui.widgets import axis, controls
+from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
 OPENING = {"model": "one-bit-phase-retrieval", "n": "6000", "p": "200"}
@@ -26,10 +26,10 @@ if refused := results_view.refusal(link, entry):
 else:
     with page.controls():
         ranges = {entry.along: entry.along_range} if entry.along_range else {}
-        along = axis.choose(link, model, entry.along, ranges=ranges)
+        along = controls.choose_axis(link, model, entry.along, ranges=ranges)
         trials = controls.widget(link, controls.TRIALS)
         st.header("Held fixed", anchor=False)
-        decided = [along.decides] if isinstance(along, axis.Axis) else []
+        decided = [along.decides] if isinstance(along, controls.Axis) else []
         spec = problem_controls.choose_spec(
             link, model, without=decided, main=problem_controls.draggable(model, decided)
         )

@@ -1,7 +1,7 @@
 """The kinds of live figures of lessons: what each computes at a position of the slider, plots, and says in words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from statistics import fmean
 from typing import Any
@@ -345,4 +345,4 @@ class Histogram(Figure):
         return f"{overlap}: n/p = {rounded(result['ratio'])} is {side} {threshold}."
 
 
-KINDS: dict[str, type[Figure]] = {one.__name__.lower(): one for one in Figure.__subclasses__()}
+KINDS: dict[str, Callable[..., Figure]] = {one.__name__.lower(): one for one in Figure.__subclasses__()}

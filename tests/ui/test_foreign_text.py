@@ -23,7 +23,7 @@ from lrlab.sweeps.toml import parse
 from lrlab.ui import startup
 from lrlab.ui.spectrum.results_view import sentence
 from lrlab.ui.widgets import plot, tables
-from lrlab.ui.widgets.axis import Axis, fine
+from lrlab.ui.widgets.controls import Axis, fine
 from lrlab.ui.widgets.text import JOINER, plain
 from tests.ui import driving
 from tests.ui.browsing import opened

@@ -23,7 +23,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_trial
 from lrlab.sweeps.definition import Span
 from lrlab.ui.shared import live, progress
-from lrlab.ui.widgets.axis import Axis, spaced
+from lrlab.ui.widgets.controls import Axis, spaced
 from lrlab.ui.widgets.text import show_error
 
 TRIALS, POSITIONS = 10, 13

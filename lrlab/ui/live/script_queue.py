@@ -18,13 +18,18 @@ POLL_SECONDS, POLLS_A_SECOND = 0.05, 400
 """A script that waits looks so often whether its session asks for something else, and all that wait together so often:
 sixty that each looked twenty times a second took a twelfth of the server's time."""
 
+
+class _Turn(threading.Event):
+    """The turn of a script, set once it has come. tab: its token. later: whether it draws the results of a run."""
+
+    def __init__(self, tab: str, later: bool) -> None:
+        super().__init__()
+        self.tab, self.later = tab, later
+
+
 _lock, _own = threading.Lock(), threading.local()
-_queue: list[threading.Event] = []
+_queue: list[_Turn] = []
 """Of scripts; the first one has the turn."""
-_later: set[threading.Event] = set()
-"""Those of the queue that draw the results of a run."""
-_of_tab: dict[str, threading.Event] = {}
-"""Of scripts that wait, by the token of their tab."""
 
 
 @contextmanager
@@ -51,11 +56,10 @@ def give_way() -> None:
 def hurry(tab: str) -> None:
     """Let the script of a tab whose user acts run before scripts that show the results of a run."""
     with _lock:
-        mine = _of_tab.get(tab)
-        if mine in _later and mine is not _queue[0]:
+        for mine in [one for one in _queue[1:] if one.later and one.tab == tab]:
             _queue.remove(mine)
-            _later.discard(mine)
-            _queue.insert(_first_later(), mine)
+            mine.later = False
+            _insert(mine)
 
 
 @contextmanager
@@ -70,13 +74,9 @@ def pause() -> Iterator[None]:
 
 
 def _wait(*, later: bool) -> None:
-    _own.tab = st.session_state.get("live:token", "")
-    _own.turn = mine = threading.Event()
+    _own.turn = mine = _Turn(st.session_state.get("live:token", ""), later)
     with _lock:
-        _queue.insert(len(_queue) if later else _first_later(), mine)
-        if later:
-            _later.add(mine)
-        _of_tab[_own.tab] = mine
+        _insert(mine)
         _queue[0].set()
         waiting = len(_queue)
         deadline = time.monotonic() + TURN_SECONDS * waiting
@@ -85,20 +85,16 @@ def _wait(*, later: bool) -> None:
         _ = "live:tab" in st.session_state
 
 
-def _first_later() -> int:
-    """Return the place before those that draw the results of a run; who has the turn keeps it."""
-    places = (place for place, other in enumerate(_queue) if place and other in _later)
-    return next(places, len(_queue))
+def _insert(mine: _Turn) -> None:
+    """Put a turn at the end, or before those that draw the results of a run; who has the turn keeps it."""
+    later = (place for place, other in enumerate(_queue) if place and other.later)
+    _queue.insert(len(_queue) if mine.later else next(later, len(_queue)), mine)
 
 
 def _leave() -> None:
-    if not hasattr(_own, "turn"):
-        return
-    with _lock:
-        _queue.remove(_own.turn)
-        _later.discard(_own.turn)
-        if _of_tab.get(_own.tab) is _own.turn:
-            del _of_tab[_own.tab]
+    if hasattr(_own, "turn"):
+        with _lock:
+            _queue.remove(_own.turn)
+            if _queue:
+                _queue[0].set()
         del _own.turn
-        if _queue:
-            _queue[0].set()

@@ -29,7 +29,7 @@ from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, live, opening, problem_controls, progress
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.widgets import controls, permalink, plot, tables
-from lrlab.ui.widgets.axis import Axis, fine
+from lrlab.ui.widgets.controls import Axis, fine
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
 

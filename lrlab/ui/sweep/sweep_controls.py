@@ -13,8 +13,8 @@ from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
 from lrlab.sweeps.definition import BUDGET, TOLERANCE, Span, Sweep, usual_success
 from lrlab.ui.shared import problem_controls
-from lrlab.ui.widgets import axis, controls
-from lrlab.ui.widgets.axis import Axis
+from lrlab.ui.widgets import controls
+from lrlab.ui.widgets.controls import Axis
 from lrlab.ui.widgets.permalink import Permalink, format_exact
 
 FIRST_MODEL = "rank-one-sensing"
@@ -42,8 +42,8 @@ def choose(link: Permalink) -> tuple[Sweep | None, list[object]]:
     _leave_race(link, model)
     solvers, settings = _solvers(link, entry)
     across, upwards = entry.plane
-    x = axis.choose(link, model, across, prefix="x-", label="Across", points=12, lists=True)
-    y = axis.choose(link, model, upwards, prefix="y-", label="Upwards", points=10, lists=True, optional=True)
+    x = controls.choose_axis(link, model, across, prefix="x-", label="Across", points=12, lists=True)
+    y = controls.choose_axis(link, model, upwards, prefix="y-", label="Upwards", points=10, lists=True, optional=True)
     trials = controls.widget(link, TRIALS)
     rule = st.container()
     adaptive = _adaptive(link, plane=y is not None, several=len(solvers) > 1)
@@ -84,13 +84,13 @@ def address(sweep: Sweep) -> dict[str, str]:
     values: dict[str, Value] = {"model": sweep.spec.model, "solvers": ",".join(sweep.solvers), "trials": sweep.trials}
     for prefix, (name, given) in zip(("x-", "y-"), sweep.axes, strict=False):
         values[f"{prefix}axis"] = name
-        if isinstance(given, Span) and axis.FEWEST <= given.steps <= axis.MOST:
+        if isinstance(given, Span) and controls.FEWEST <= given.steps <= controls.MOST:
             values |= {f"{prefix}from": given.low, f"{prefix}to": given.high, f"{prefix}points": given.steps}
             values[f"{prefix}spacing"] = given.spacing
         else:
             values[f"{prefix}values"] = ", ".join(map(str, sweep.grid[name]))
     if len(sweep.axes) == 1:
-        values["y-axis"] = axis.NONE
+        values["y-axis"] = controls.NONE
     values[f"{RULE}metric"] = sweep.success.metric if sweep.success else NO_RULE
     if sweep.success:
         values[f"{RULE}side"] = "above" if sweep.success.below is None else "below"
@@ -108,10 +108,10 @@ def address(sweep: Sweep) -> dict[str, str]:
 def of_sweep_page(query: Mapping[str, str]) -> dict[str, str]:
     """Return the address of *Phase transitions* for an address of the former page *Sweep*, whose defaults differed."""
     entry = model_entry(query["model"] if query.get("model") in catalog.MODELS else next(iter(catalog.MODELS)))
-    plane = query.get("y-axis", axis.NONE) != axis.NONE
+    plane = query.get("y-axis", controls.NONE) != controls.NONE
     known = {solver.name for solver in catalog.solvers_for(entry.spec.model)}
     solvers = ",".join([name for name in entry.family.solvers if name in known][:2])
-    first = {"model": entry.spec.model, "x-axis": entry.plane[1], "y-axis": axis.NONE, "trials": "10"}
+    first = {"model": entry.spec.model, "x-axis": entry.plane[1], "y-axis": controls.NONE, "trials": "10"}
     first |= {"solvers": solvers} | ({"y-points": "8", "adaptive": "false", "apart": "true"} if plane else {})
     return {**first, **query}
 
