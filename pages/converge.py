@@ -27,7 +27,7 @@ def runs() -> None:
         page.heading("Run")
         pin = st.container(width="content")
         run_controls.buttons(link, settings.jobs)
-        room.offer("Run", lambda: room.of_jobs(settings.jobs), disabled=not settings.jobs)
+        room.offer("Run", lambda: [room.PlacePoll(job) for job in settings.jobs], disabled=not settings.jobs)
         # A run may be over as soon as it has begun.
         with pin:
             results_view.pin_button()

@@ -34,6 +34,7 @@ STARTS: tuple[Series, ...] = (
 OVERLAP = Series("overlap", "overlap", "overlap", "", theme.PALETTE[0], "circle")
 GAP = Series("relative_gap", "gap over the k-th value", "", "", theme.PALETTE[1], "square")
 """Values of the pairwise moments of single-index models, and of the moments of spectral initializations; fractions."""
+SPREAD = "%{y:.4g} ± %{customdata[1]:.2g}, trials: %{customdata[0]}"
 
 
 def eigenvalues(
@@ -91,30 +92,21 @@ def _drawn(
             look, hover = {**look, "legendgroup": "theory"}, f"{one.words}, theory: %{{y:.4g}}"
             name = "theory at this n/p" if pairs else "theory"
             theme.dashed(figure, at, curve[one.theory], one.color, name=name, hover=hover, **look)
-        dots(figure, points, one.name, one.words, one.color, one.symbol, counted=pairs or one is OVERLAP)
+        mean, sd = f"mean_{one.name}", f"sd_{one.name}"
+        rows = points.reindex(columns=["at", "trials", mean, sd])
+        trials = "not run yet" if points.empty else f"mean ± sd, trials: {rows['trials'].max():.0f}"
+        figure.add_scatter(
+            x=rows["at"],
+            y=rows[mean],
+            mode="markers",
+            marker={"color": one.color, "symbol": one.symbol},
+            error_y={**theme.BARS, "array": rows[sd]},
+            name=f"{one.words}, simulated ({trials})" if pairs or one is OVERLAP else one.words,
+            customdata=rows[["trials", sd]],
+            hovertemplate=f"{one.words}: {SPREAD}<extra></extra>",
+        )
     _shade_recoverable(figure, curve)
     return figure
-
-
-def dots(
-    figure: Figure, points: pd.DataFrame, name: str, words: str, color: str, symbol: str, *, counted: bool = False
-) -> None:
-    """Add the means of trials with their standard deviations, from the columns at, trials, `mean_<name>`, `sd_<name>`.
-
-    counted: whether the legend has the number of trials.
-    """
-    rows = points.reindex(columns=["at", "trials", f"mean_{name}", f"sd_{name}"])
-    trials = "not run yet" if points.empty else f"mean ± sd, trials: {rows['trials'].max():.0f}"
-    figure.add_scatter(
-        x=rows["at"],
-        y=rows[f"mean_{name}"],
-        mode="markers",
-        marker={"color": color, "symbol": symbol},
-        error_y={**theme.BARS, "array": rows[f"sd_{name}"]},
-        name=f"{words}, simulated ({trials})" if counted else words,
-        customdata=rows[["trials", f"sd_{name}"]],
-        hovertemplate=f"{words}: %{{y:.4g}} ± %{{customdata[1]:.2g}}, trials: %{{customdata[0]}}<extra></extra>",
-    )
 
 
 def _equal(points: pd.DataFrame, curve: pd.DataFrame) -> bool:

@@ -98,7 +98,7 @@ def test_a_browser_has_one_class_and_a_server_not_more_than_it_may(monkeypatch):
 
 def test_a_place_is_sent_as_it_stands():
     job = make_job(catalog.spec("one-bit-sensing", p=20, n=400), "marginal-mean")
-    one = room.open_room("teacher", "Run", room.of_jobs([job]))
+    one = room.open_room("teacher", "Run", [PlacePoll(job)])
     at = visit(code=one.code)
     at.select_slider[0].set_value(one.round.poll.options[3]).run()
     drawn(at.button(key="class-send").click().run())

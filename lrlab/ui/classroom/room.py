@@ -147,11 +147,6 @@ def of_lesson(lesson: str, step: int) -> list[Poll]:
     return [LessonPoll(lesson, k) for k in sorted(numbers, key=lambda k: (k < step, k))]
 
 
-def of_jobs(jobs: Sequence[Any]) -> list[Poll]:
-    """Return the first point of recovery of each job."""
-    return [PlacePoll(job) for job in jobs]
-
-
 PAGE = "class"
 LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
 """Letters of a code: no I and O, which look like digits."""
@@ -300,13 +295,11 @@ def open_room(owner: str, title: str, polls: Sequence[Poll]) -> Room:
                 del _rooms[room.code]
         if len(_rooms) >= MOST_ROOMS:
             raise InputError("classes", f"fewer than {MOST_ROOMS} on this server", len(_rooms), "wait until one ends")
-        code = next(code for code in iter(_new_code, "") if code not in _rooms)
+        code = ""
+        while not code or code in _rooms:
+            code = "".join(secrets.choice(LETTERS) for _ in range(5))
         _rooms[code] = room = Room(code, owner, title, polls)
         return room
-
-
-def _new_code() -> str:
-    return "".join(secrets.choice(LETTERS) for _ in range(5))
 
 
 def find(code: str) -> Room | None:

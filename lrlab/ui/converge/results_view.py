@@ -240,7 +240,12 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
         st.markdown("**Recovered**")
         _show_estimates(spec, drawn, following, parts, settings.time)
     with measured:
-        show_measured(measured_parts(spec))
+        st.markdown("**Measured**")
+        first = measured_parts(spec)
+        words = first["converge.measured.words"]
+        if "converge.measured" in first:
+            plot.show(first["converge.measured"], key="converge.measured", label=f"measured: {words}")
+        plot.words(words, key="converge.measured.words", small=True)
     with st.container(key="converge-equation"):
         st.latex(spec.equation)
     with st.container(key="converge-verdict"):
@@ -289,15 +294,6 @@ def measured_parts(spec: Spec) -> Parts:
         return words
     height = 300 if len(known.panels) != 2 else HEIGHT - 60
     return {"converge.measured": recovery.measured(known.panels, height), **words}
-
-
-def show_measured(parts: Parts) -> None:
-    """Show the first measurements."""
-    st.markdown("**Measured**")
-    words = parts["converge.measured.words"]
-    if "converge.measured" in parts:
-        plot.show(parts["converge.measured"], key="converge.measured", label=f"measured: {words}")
-    plot.words(words, key="converge.measured.words", small=True)
 
 
 @lru_cache(maxsize=64)

@@ -77,12 +77,6 @@ def _answered(name: str) -> set[int]:
     return steps
 
 
-def next_lesson(lesson: Lesson) -> Lesson | None:
-    """Return the lesson that follows one; None after the last."""
-    known = list(lessons.lessons().values())
-    return next(iter(known[known.index(lesson) + 1 :]), None)
-
-
 def find(link: Permalink, lesson: Lesson) -> Place:
     """Return the position that the address or the session holds, and write it into the address."""
     last = len(lesson.steps) + 1
@@ -281,7 +275,8 @@ def _leading(link: Permalink, lesson: Lesson, at: Place) -> None:
         if at.step < len(lesson.steps):
             to("Next", key="learn-next", type="primary", args=(link, at.step + 1))
             return
-        if following := next_lesson(lesson):
-            open_next = partial(st.button, on_click=open_lesson, args=(link, following.name))
-            open_next(f"Next lesson: {following.title}", key="learn-following", type="primary")
+        known = list(lessons.lessons().values())
+        if later := known[known.index(lesson) + 1 :]:
+            open_next = partial(st.button, on_click=open_lesson, args=(link, later[0].name))
+            open_next(f"Next lesson: {later[0].title}", key="learn-following", type="primary")
         st.button("To all lessons", key="learn-all", on_click=open_lesson, args=(link, ""))

@@ -47,7 +47,7 @@ class Channel:
         self._runs: dict[tuple[str, str], Subscription] = {}
         self._sweeps: WeakSet[Any] = WeakSet()
         self._lock, self._begun = threading.RLock(), threading.Event()
-        self._cost, self._frozen = 0.004, False
+        self._cost = 0.004
         self._free_at = self._used_at = self._looked_at = 0.0
         threading.Thread(target=self._serve, name="lrlab-live", daemon=True).start()
 
@@ -209,10 +209,6 @@ class Channel:
         if self._used_at and now > self._used_at + REST_SECONDS:
             self._used_at = 0.0
             gc.collect()
-            if not self._frozen:
-                # Imports and caches of the first run stay for good.
-                gc.freeze()
-                self._frozen = True
 
 
 _channel: Channel | None = None

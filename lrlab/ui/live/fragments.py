@@ -77,17 +77,12 @@ def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bo
 
 def note_drawn(part: str) -> None:
     """Note that this thread has drawn a part of the page, or all of it, once the server has all of it."""
-    _hand_over()
-    st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
-
-
-def _hand_over() -> None:
-    """Wait until the server's own thread has taken what this thread has drawn so far."""
     if loop := get_channel().loop:
         taken = threading.Event()
         loop.call_soon_threadsafe(taken.set)
         # At most a second, if the server is busy.
         taken.wait(1.0)
+    st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
 
 
 def _may_be_lost(part: str) -> bool:

@@ -92,17 +92,6 @@ requests of their sessions while they wait."""
 
 
 @contextmanager
-def _turn() -> Iterator[None]:
-    _own.held = _computes.acquire(timeout=PATIENCE_SECONDS)
-    try:
-        yield
-    finally:
-        if _own.held:
-            _own.held = False
-            _computes.release()
-
-
-@contextmanager
 def waiting() -> Iterator[None]:
     """Let other answers run during the block, while an answer or a page waits for workers."""
     held, _own.held = getattr(_own, "held", False), False
@@ -143,15 +132,18 @@ class SliderPreview:
                 self._busy = False
                 return
         position, send = newest
+        _own.held = _computes.acquire(timeout=PATIENCE_SECONDS)
         try:
-            with _turn():
-                message = self.stream.push(self.show(position))
-            send(message)
+            send(self.stream.push(self.show(position)))
         except (InputError, IndexError):
             # The page shows the sentence when the slider rests; until then the last figure stays.
             pass
         except Exception:
             logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")
+        finally:
+            if _own.held:
+                _own.held = False
+                _computes.release()
         # The next position waits behind the positions of other sliders.
         _pool.submit(self._answer)
 

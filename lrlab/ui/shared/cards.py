@@ -37,7 +37,8 @@ def show(cards: Sequence[Card], take: Callable[[Card], None] | None = None, colu
         row = zip(st.columns(columns, gap="medium"), cards[start : start + columns], strict=False)
         for number, (column, card) in enumerate(row, start=start):
             with column.container(border=True, height="stretch", key=f"card-{card.page}-{number}-{card.picture}"):
-                _picture(card, dark)
+                if (picture := _path(card.picture, dark)).exists():
+                    st.image(picture, width="stretch", alt="")
                 _title(card, take)
                 if card.text:
                     st.caption(card.text)
@@ -78,12 +79,6 @@ def show_rows(rows: Sequence[Row], take: Callable[[Card], None]) -> None:
 
 def _path(picture: str, dark: bool) -> Path:
     return PICTURES / f"{picture}-{'dark' if dark else 'light'}.webp"
-
-
-def _picture(card: Card, dark: bool) -> None:
-    path = _path(card.picture, dark)
-    if path.exists():
-        st.image(path, width="stretch", alt="")
 
 
 def _title(card: Card, take: Callable[[Card], None] | None) -> None:

@@ -95,11 +95,6 @@ def current(page: str) -> Any:
     return st.session_state.get(f"{page}:run")
 
 
-def has_run() -> bool:
-    """Return whether the last buttons belong to the page, or without buttons whether the page is connected."""
-    return current(st.session_state["live:shown"]) is not None
-
-
 def about(page: str) -> Any:
     """Return the work of a page's run; the widgets may have changed since."""
     return st.session_state.get(f"{page}:about")

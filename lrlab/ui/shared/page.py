@@ -78,7 +78,9 @@ def share(page: str) -> None:
     address = permalink.address(page or "home")
     with place:
         st.markdown("**Copy link**")
-        st.code(link(address | ({"run": "1"} if live.has_run() else {})), language=None, wrap_lines=True)
+        # Of the last buttons, as a page may have several.
+        ran = live.current(st.session_state["live:shown"]) is not None
+        st.code(link(address | ({"run": "1"} if ran else {})), language=None, wrap_lines=True)
         # A frame shows figures: for a lesson, the figures of its steps.
         if page in EMBEDDABLE or "lesson" in address:
             st.markdown("**Frame** for a slide or a course page")

@@ -35,7 +35,9 @@ class Permalink:
         if fresh:
             self.arrived = True
         elif before == page:
-            self.arrived = _by_history(given, state["shown"])
+            # Back, Forward or a link to the same page, and not a widget; without the flag, an address not written here.
+            flag = getattr(get_script_run_ctx(), "is_history_navigation", None)
+            self.arrived = given != state["shown"] if flag is None else bool(flag)
         else:
             # A page that is visited again without parameters shows its last values.
             self.arrived = bool(given or run)
@@ -180,13 +182,6 @@ class Permalink:
         state["written"], self.arrived = now, False
         for message in state["errors"]:
             self._words.error(plain(message))
-
-
-def _by_history(given: Mapping[str, str], shown: Mapping[str, str]) -> bool:
-    """Return whether Back, Forward or a link to the same page asked for this run of the script, and not a widget."""
-    flag = getattr(get_script_run_ctx(), "is_history_navigation", None)
-    # Without the flag an address that this page did not write counts as opened.
-    return given != shown if flag is None else bool(flag)
 
 
 def address(page: str) -> dict[str, str]:
