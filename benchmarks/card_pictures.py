@@ -111,11 +111,14 @@ def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path, *, notes: bo
     for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
         axis |= {"automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
         axis["title"] = {"text": axis.get("title", {}).get("text", ""), "font": {"size": 15}, "standoff": 6}
+    # Names at the ends of curves stand beside the plot.
+    ends = [line for one in figure["data"] if one.get("meta") == "end" for line in one["text"][1].split("<br>")]
+    right = 10 + max((24 + 8 * len(end) for end in ends), default=0)
     layout |= {
         "width": WIDE,
         "height": HIGH,
         "showlegend": False,
-        "margin": {"l": 8, "r": 10, "t": 50 if notes else 10, "b": 8},
+        "margin": {"l": 12, "r": right, "t": 50 if notes else 10, "b": 8},
     }
     layout |= {"font": {"size": 15, "color": TEXT[scheme]}, "paper_bgcolor": BACK[scheme], "plot_bgcolor": "#0000"}
     page.evaluate(DRAW, [figure["data"], layout])
@@ -131,7 +134,7 @@ def take(page: Page, base: str, card: Card, path: Path) -> None:
     if cancel.count():
         page.wait_for_timeout(SETTLED_MS)
         page.wait_for_function(
-            "() => [...document.querySelectorAll('button')].find((b) => b.innerText === 'Cancel')?.disabled",
+            "() => ![...document.querySelectorAll('button')].some((b) => b.innerText === 'Cancel')",
             timeout=LONGEST_MS,
         )
     page.wait_for_timeout(SETTLED_MS)
