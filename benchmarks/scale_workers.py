@@ -161,7 +161,7 @@ def really(case: Case, started: Cluster, engine: Engine) -> str:
             seconds, scheduler = time.monotonic() - began, used(started.scheduler) - before
     ideal = float(np.nansum(results.matrix("seconds"))) / case.workers
     # Each task is two events, and two messages more: that it is to be done, and that it is.
-    messages = 2 * sum(stream.version for stream in streams.started)
+    messages = 2 * sum(stream._inbox.received for stream in streams.started)
     return (
         f"{case.words} | {messages // 4:,} | {messages / seconds:.0f} | {scheduler / seconds:.0%}"
         f" | {1e3 * statistics.median(waits):.1f}, {1e3 * max(waits):.0f} ms | {commits(store)} | {ideal:.1f} s"

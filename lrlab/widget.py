@@ -79,7 +79,6 @@ def _widget() -> Any:
             alive, last = True, None
             while alive:
                 alive, version = self.following.alive, self.following.version
-                # A message counts before it is applied, so the end is shown in any case.
                 if version != last or not alive:
                     self._show()
                 last = version

@@ -64,17 +64,15 @@ class LiveRun:
 
 
 class LiveRuns:
-    """Jobs that send their iterates; they end when nobody holds this object any more."""
+    """Jobs that send their iterates; they end when nobody holds this object any more.
+
+    version: grows with every message that has been applied.
+    """
 
     def __init__(self, jobs: Sequence[Job], inbox: Inbox, cancel: Callable[[], None]) -> None:
-        self.runs = [LiveRun(job) for job in jobs]
+        self.runs, self.version = [LiveRun(job) for job in jobs], 0
         self._inbox, self._cancel = inbox, cancel
         inbox.belongs_to(self, cancel)
-
-    @property
-    def version(self) -> int:
-        """A number that grows with every message."""
-        return self._inbox.received
 
     @property
     def alive(self) -> bool:
@@ -86,6 +84,7 @@ class LiveRuns:
         messages = self._inbox.take()
         for number, message in messages:
             self.runs[number].apply(message)
+        self.version += len(messages)
         return bool(messages)
 
     def cancel(self) -> None:

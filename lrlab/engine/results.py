@@ -71,7 +71,7 @@ class Results(ABC):
 
     @property
     def version(self) -> int:
-        """A number that grows with everything new."""
+        """A number that grows with everything new that has been taken."""
         return self.done
 
     @property
@@ -195,10 +195,6 @@ class WorkerResults(Results):
     @property
     def alive(self) -> bool:  # noqa: D102
         return not self._closed and bool(self._under_way or not self._exhausted)
-
-    @property
-    def version(self) -> int:  # noqa: D102
-        return self._inbox.received
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return new results; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""

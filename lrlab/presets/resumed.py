@@ -41,10 +41,6 @@ class Resumed(Results):
         return bool(self._stored) or self._inner.alive
 
     @property
-    def version(self) -> int:  # noqa: D102
-        return self.done + self._inner.version
-
-    @property
     def seconds_left(self) -> float | None:
         """Remaining time at the pace of the computed items."""
         return self._inner.seconds_left

@@ -213,14 +213,13 @@ class Subscription:
         try:
             if self.view is None:
                 return None
-            version = self.running.version
             self.running.refresh()
             if not self.running.alive:
                 self.view = None
                 return self.stream.end()
-            if version == self.shown:
+            if self.running.version == self.shown:
                 return None
-            self.shown = version
+            self.shown = self.running.version
             return self.stream.push(self.view())
         finally:
             self.lock.release()
