@@ -91,9 +91,7 @@ def solved(spec: Spec) -> tuple[Any, Iterate]:
     """Return the problem of a spec and the last iterate, whose intervals alone are computed."""
     job, problem, last = make_job(spec, SOLVER), spec.build(), list[Iterate]()
     iterates = job.entry.run(problem, **dict(job.options), rng=np.random.default_rng(spec.streams().solver))
-    drive(
-        iterates, lambda iteration, seconds, iterate: last.__setitem__(slice(None), [iterate]), **job.limits._asdict()
-    )
+    drive(iterates, lambda iteration, seconds, iterate: last.__setitem__(slice(None), [iterate]), job.limits)
     return problem, last[0]
 
 

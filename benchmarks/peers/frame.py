@@ -82,7 +82,7 @@ def ours(solver: str, title: str = "", **settings: object) -> Entrant:
             last[:] = [iterate]
 
         rng = np.random.default_rng(job.spec.streams().solver)
-        drive(job.entry.run(problem, **dict(job.options), rng=rng), watch, **job.limits._asdict())
+        drive(job.entry.run(problem, **dict(job.options), rng=rng), watch, job.limits)
         return last[0].estimate
 
     return Entrant(title or solver, run)

@@ -89,17 +89,11 @@ def memory_limit() -> int:
 
 @cache
 def _share_of_memory(*environment: str | None) -> int:
-    return int(0.8 * _memory() / (cores() + number("LRLAB_SPARE_WORKERS")))
-
-
-@cache
-def _memory() -> int:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    try:
+    with suppress(OSError, ValueError):
         # In a container the machine's memory is not ours.
-        return min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (OSError, ValueError):
-        return total
+        total = min(total, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    return int(0.8 * total / (cores() + number("LRLAB_SPARE_WORKERS")))
 
 
 def memory_words(size: float) -> str:

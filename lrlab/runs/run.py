@@ -27,8 +27,10 @@ from lrlab.runs.trace import Row, Trace
 Progress = Callable[[int, int], None]
 """Called with the number of trials done and the number of all."""
 Watch = Callable[[int, float, Iterate], None]
+Check = Callable[[], bool]
 Clock = Callable[[], float]
 """Seconds since a moment: `time.perf_counter` of the wall, `time.thread_time` of the processor."""
+LIMITS = Limits()
 QUICK_SECONDS = 0.08
 """Processor time of a quick run, including the scores: ten of them a second leave time for the figures."""
 EACH, APART = 20, 1.35
@@ -44,15 +46,9 @@ _thread = threading.local()
 class NumericalBreakdown(RuntimeError):
     """A computation inside a solver came to no number; the message is one sentence, with the remedy."""
 
-    def __init__(self, solver: str, iterations: int, error: Exception) -> None:
-        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
-        course = f"after {counted(iterations, 'iteration')} ({reason})"
-        remedy = "take another seed or start, more measurements, or another solver"
-        super().__init__(f"{solver} broke down numerically {course}: {remedy}.")
-
 
 @contextmanager
-def cancellable(check: Callable[[], bool]) -> Iterator[None]:
+def cancellable(check: Check) -> Iterator[None]:
     """Let `check` end the runs of this thread: they look at it at every iterate and checkpoint."""
     _thread.check = check
     try:
@@ -63,7 +59,7 @@ def cancellable(check: Callable[[], bool]) -> Iterator[None]:
 
 def cancelled() -> bool:
     """Return whether what this thread computes is to end, see `cancellable`."""
-    return bool(getattr(_thread, "check", bool)())
+    return bool(getattr(_thread, "check", lambda: False)())
 
 
 @cache
@@ -85,7 +81,7 @@ def run_job(
     job: Job,
     watch: Callable[[Row, Iterate], None] = lambda row, iterate: None,
     progress: Callable[[float], None] = lambda fraction: None,
-    cancelled: Callable[[], bool] = cancelled,
+    cancelled: Check = cancelled,
     scored: Container[int] | None = None,
     clock: Clock = time.perf_counter,
     trace: Trace | None = None,
@@ -121,14 +117,17 @@ def run_job(
     try:
         problem, rng = opened(job, checkpoint)
         iterates = job.entry.run(problem, **dict(job.options), rng=rng)
-        trace.stop = drive(iterates, take, **job.limits._asdict(), cancelled=cancelled, clock=clock)
+        trace.stop = drive(iterates, take, job.limits, cancelled, clock)
     except Interrupted as interruption:
         trace.stop = interruption.stop
     except ModuleNotFoundError:
         with extras.named():
             raise
     except (np.linalg.LinAlgError, ArithmeticError) as error:
-        raise NumericalBreakdown(job.solver, last[0], error) from error
+        reason = " ".join(str(error).split())[:200].rstrip(".") or type(error).__name__
+        course = f"after {counted(last[0], 'iteration')} ({reason})"
+        remedy = "take another seed or start, more measurements, or another solver"
+        raise NumericalBreakdown(f"{job.solver} broke down numerically {course}: {remedy}.") from error
     except (KeyboardInterrupt, SystemExit) as error:
         # Ctrl-C reaches only the main thread: in other threads the solver's code raises it.
         if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
@@ -172,19 +171,16 @@ def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterat
 def drive(
     iterates: Iterator[Iterate],
     watch: Watch,
-    *,
-    tol: float = Limits().tol,
-    max_iter: int = Limits().max_iter,
-    max_seconds: float = Limits().max_seconds,
-    cancelled: Callable[[], bool] = lambda: False,
+    limits: Limits = LIMITS,
+    cancelled: Check = lambda: False,
     clock: Clock = time.perf_counter,
 ) -> Stop:
     """Run a solver to its end and say why it ended: the only owner of loop, clock and stopping.
 
     `watch(iteration, seconds, iterate)` gets every finite iterate; its own time does not count as the solver's.
-    clock: counts seconds. Somebody waits for a live run, whose BLAS may have several threads: wall time.
-    Trials count the processor time of their thread (`time.thread_time`), on one thread of BLAS, so that a busy machine
-    ends them after the same iterations.
+    cancelled: whether the run is to end now. clock: counts seconds. Somebody waits for a live run, whose BLAS may have
+    several threads: wall time. Trials count the processor time of their thread (`time.thread_time`), on one thread of
+    BLAS, so that a busy machine ends them after the same iterations.
     """
     iteration, seconds, first = 0, 0.0, math.nan
     while True:
@@ -208,7 +204,7 @@ def drive(
         finite = known and all(np.isfinite(part).all() for part in parts(iterate.estimate))
         if finite:
             watch(iteration, seconds, iterate)
-        solved = residual <= tol
+        solved = residual <= limits.tol
         reasons = {
             Stop.NONFINITE: not finite,
             # Objectives may be negative or start at zero; growth is measured against the first one's size plus one.
@@ -216,8 +212,8 @@ def drive(
             Stop.CONVERGED: solved and iterate.optimal,
             Stop.SETTLED: solved,
             Stop.CANCELLED: cancelled(),
-            Stop.TIMEOUT: seconds >= max_seconds,
-            Stop.MAX_ITER: iteration >= max_iter,
+            Stop.TIMEOUT: seconds >= limits.max_seconds,
+            Stop.MAX_ITER: iteration >= limits.max_iter,
         }
         if holding := [stop for stop, holds in reasons.items() if holds]:
             return holding[0]
@@ -268,14 +264,9 @@ def run_trial(trial: Trial) -> TrialResult:
     """Run a trial and score its last iterate."""
     job = trial.seeded
     trace = run_job(job, scored=(), clock=time.thread_time)
-    return result_of(job, trace.stop, trace.rows[-1] if trace.rows else {"seconds": trace.seconds})
-
-
-def result_of(job: Job, stop: Stop | None, last: Row) -> TrialResult:
-    """Return the result of a trial on its own seed from the row of its last iterate."""
-    scores = dict(last)
-    iterations, seconds = int(scores.pop("iteration", 0)), scores.pop("seconds", 0.0)
-    return TrialResult(job.spec.seed, stop.name if stop else "", iterations, seconds, scores)
+    scores = dict(trace.rows[-1]) if trace.rows else {"iteration": 0, "seconds": trace.seconds}
+    iterations, seconds = int(scores.pop("iteration")), scores.pop("seconds")
+    return TrialResult(job.spec.seed, trace.stop.name if trace.stop else "", iterations, seconds, scores)
 
 
 def run_traced(trial: Trial) -> list[dict[str, Any]]:
@@ -299,7 +290,7 @@ def quick_run(job: Job) -> Trace:
 
 def timed_out(trial: Trial) -> TrialResult:
     """Return the result of a trial that its worker ended by force: no iterate came back in time."""
-    return result_of(trial.seeded, Stop.TIMEOUT, {"seconds": trial.max_seconds})
+    return TrialResult(trial.seeded.spec.seed, Stop.TIMEOUT.name, 0, trial.max_seconds, {})
 
 
 def trial_spec(spec: Spec, trial: int) -> Spec:

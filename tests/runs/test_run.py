@@ -11,7 +11,7 @@ from lrlab import InputError, catalog
 from lrlab.__main__ import main
 from lrlab.engine.messages import Failure
 from lrlab.engine.solve import solve
-from lrlab.protocol import Interrupted, Iterate, Stop
+from lrlab.protocol import Interrupted, Iterate, Limits, Stop
 from lrlab.runs import run, theory
 from lrlab.runs.job import make_job, memory_limit, memory_words
 from lrlab.runs.run import NumericalBreakdown, Trial, drive, quick_run, run_job, run_traced, run_trial, trial_spec
@@ -147,8 +147,8 @@ def endless(objective=1.0, residual=1.0):
         (iterates((3.0, 1.0)), {}, Stop.FINISHED, 1),
         (iterates((3.0, 1.0), ending=Stop.STALLED), {}, Stop.STALLED, 1),
         (iterates((3.0, 1.0), ending=Stop.CONVERGED), {}, Stop.CONVERGED, 1),
-        (endless(), {"max_iter": 7}, Stop.MAX_ITER, 7),
-        (endless(), {"max_seconds": 0.0}, Stop.TIMEOUT, 1),
+        (endless(), {"limits": Limits(max_iter=7)}, Stop.MAX_ITER, 7),
+        (endless(), {"limits": Limits(max_seconds=0.0)}, Stop.TIMEOUT, 1),
         (endless(), {"cancelled": lambda: True}, Stop.CANCELLED, 1),
         (iterates((1.0, 1.0), (1e9, 1.0), (1e12, 1.0)), {}, Stop.DIVERGED, 2),
         (iterates((1.0, 1.0), (np.nan, 1.0)), {}, Stop.NONFINITE, 1),
@@ -174,7 +174,7 @@ def test_time_spent_watching_is_not_solver_time():
         now[0] += 100.0
         seconds.append(spent)
 
-    drive(solver(), watch, max_iter=4, clock=lambda: now[0])
+    drive(solver(), watch, Limits(max_iter=4), clock=lambda: now[0])
     assert seconds == [1.0, 2.0, 3.0, 4.0]
 
 

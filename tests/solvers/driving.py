@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lrlab.models.multilabel import Multilabel
+from lrlab.protocol import Limits
 from lrlab.runs.run import drive
 
 SPEC = Multilabel(n=80, d=9, labels=7, rank=2, per_row=2)
@@ -19,7 +20,7 @@ every_spec = pytest.mark.parametrize("spec", SPECS.values(), ids=SPECS)
 def run(solver, problem, max_iter=1000, seed=0, tol=1e-8, **options):
     """Run a solver on a problem; return why it stopped, and all its iterates."""
     iterations, iterates = solver(problem, rng=np.random.default_rng(seed), **options), []
-    return drive(iterations, lambda i, s, it: iterates.append(it), max_iter=max_iter, tol=tol), iterates
+    return drive(iterations, lambda i, s, it: iterates.append(it), Limits(tol, max_iter)), iterates
 
 
 def dense(table):

@@ -9,6 +9,7 @@ from sklearn.svm import LinearSVC
 from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
+from lrlab.protocol import Limits
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
 from lrlab.solvers.multilabel import classifiers
@@ -45,7 +46,7 @@ def scores(solver, problem, max_iter=10, tol=1e-12, **settings):
     """Return the scores of the training rows after some iterations."""
     entry, found = catalog.solver(solver, "multilabel"), []
     run = entry.run(problem, **dict(entry.settle(settings).options), rng=np.random.default_rng(7))
-    drive(run, lambda k, seconds, iterate: found.append(iterate), tol=tol, max_iter=max_iter)
+    drive(run, lambda k, seconds, iterate: found.append(iterate), Limits(tol, max_iter))
     return found[-1].estimate.scores(problem.X)(slice(None))
 
 

@@ -11,7 +11,7 @@ from lrlab import catalog
 from lrlab.data.dataset import Dataset
 from lrlab.data.label_task import LabelProblem
 from lrlab.lowrank import LowRank, from_dense
-from lrlab.protocol import Stop
+from lrlab.protocol import Limits, Stop
 from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
@@ -197,7 +197,7 @@ def ended(solver, options, size, most=60, observed=None):
     problem = LabelProblem.between(data, data.rows(slice(0, 0)), 4, scaling="none")
     entry = catalog.solver(solver, "multilabel")
     iterates = entry.run(problem, **dict(entry.settle(options).options), rng=np.random.default_rng(0))
-    stop = drive(iterates, lambda number, seconds, at: last.append(at.objective), max_iter=most)
+    stop = drive(iterates, lambda number, seconds, at: last.append(at.objective), Limits(max_iter=most))
     return stop, last[-1]
 
 
