@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 
 from lrlab import catalog
-from lrlab.engine.results import LocalResults, Start, collect
+from lrlab.engine.results import LocalResults, collect
 from lrlab.models.axes import place
 from lrlab.protocol import Spec
 from lrlab.runs.job import memory_limit, require_memory
-from lrlab.runs.run import Progress, silent, trial_spec
+from lrlab.runs.run import trial_spec
 
 Row = dict[str, Any]
 
@@ -44,19 +44,9 @@ def draws(solver: str, spec: Spec, axis: str, values: Sequence[float], trials: i
     return planned
 
 
-def table(
-    measure: Callable[[Draw], list[Row]],
-    solver: str,
-    spec: Spec,
-    axis: str,
-    values: Sequence[float],
-    trials: int = 10,
-    start: Start = LocalResults,
-    progress: Progress = silent,
-) -> pd.DataFrame:
-    """Return the rows of `measure` for all samples, as a tidy table."""
-    samples = start(measure, draws(solver, spec, axis, values, trials))
-    return pd.DataFrame([row for rows in collect(samples, progress) for row in rows])
+def table(measure: Callable[[Draw], list[Row]], *of: Any, **more: Any) -> pd.DataFrame:
+    """Return the rows of `measure` for all samples, as a tidy table; `of` and `more`: the parameters of `draws`."""
+    return pd.DataFrame([row for rows in collect(LocalResults(measure, draws(*of, **more))) for row in rows])
 
 
 def statistics(values: pd.DataFrame, place: Sequence[str]) -> pd.DataFrame:

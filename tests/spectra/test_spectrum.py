@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 
 import lrlab
-from lrlab.engine.results import LocalResults
 from lrlab.figures import spectrum as drawn
 from lrlab.spectra import pairwise
 
@@ -14,17 +13,12 @@ PHASE = lrlab.spec("one-bit-phase-retrieval", n=3000, p=20)
 
 
 def test_the_table_is_tidy_and_does_not_depend_on_where_the_trials_run():
-    steps = []
-    table = pairwise.spectrum(SPEC, "ratio", [10, 50], 3, progress=lambda done, total: steps.append((done, total)))
-    assert len(table) == 2 * 3 * 2 * 2 and steps[-1] == (6, 6)
+    table = pairwise.spectrum(SPEC, "ratio", [10, 50], trials=3)
+    assert len(table) == 2 * 3 * 2 * 2
     assert table.groupby(["at", "trial"])["seed"].nunique().eq(1).all() and table["seed"].nunique() == 6
 
-    class Backwards(LocalResults):
-        def __init__(self, function, items):
-            super().__init__(function, items)
-            self._items = iter(list(self._items)[::-1])
-
-    pd.testing.assert_frame_equal(pairwise.spectrum(SPEC, "ratio", [10, 50], 3, start=Backwards), table)
+    backwards = [pairwise.pairwise_spectrum(draw) for draw in pairwise.spectrum_draws(SPEC, "ratio", [10, 50], 3)[::-1]]
+    pd.testing.assert_frame_equal(pd.DataFrame([row for rows in backwards[::-1] for row in rows]), table)
 
 
 @pytest.mark.slow
