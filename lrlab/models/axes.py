@@ -8,83 +8,73 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.model_entry import ModelEntry, Range
-from lrlab.models.low_rank import LowRankSpec
 from lrlab.parameters import InputError, Parameter, Value, declared, require_known
 from lrlab.protocol import Spec
 
 
 class Derived(NamedTuple):
-    """A quantity that determines a parameter: its title, the parameter, the formula, and the models that have it."""
+    """A quantity that determines a parameter: its name and title, and the parameter.
 
+    beside: a second parameter of the models that have it. changes(spec, value): all parameters that it determines.
+    """
+
+    name: str
     title: str
     decides: str
-    value: Callable[[Any, float], Value]
-    of: type[Any] = Spec
-    others: Callable[[Any, float], dict[str, Value]] = lambda spec, value: {}
-    """Other parameters that it determines, by name."""
+    beside: str
+    changes: Callable[[Any, float], dict[str, Value]]
 
 
-DERIVED: dict[str, tuple[Derived, ...]] = {
-    "ratio": (
-        Derived("samples per unknown, n/p", "n", lambda spec, ratio: round(ratio * spec.p)),
-        Derived("samples per unknown, m/p", "m", lambda spec, ratio: round(ratio * spec.p)),
+DERIVED = (
+    Derived("ratio", "samples per unknown, n/p", "n", "p", lambda spec, ratio: {"n": round(ratio * spec.p)}),
+    Derived("ratio", "samples per unknown, m/p", "m", "p", lambda spec, ratio: {"m": round(ratio * spec.p)}),
+    Derived(
+        "sparsity-ratio",
+        "non-zeros per sample, s/n",
+        "sparsity",
+        "bits",
+        lambda spec, rate: {"sparsity": max(1, round(rate * spec.n))},
     ),
-    "sparsity-ratio": (
-        Derived("non-zeros per sample, s/n", "sparsity", lambda spec, rate: max(1, round(rate * spec.n))),
+    Derived(
+        "bits-at-budget",
+        "bits per measurement, b",
+        "bits",
+        "n",
+        lambda spec, bits: {"bits": round(bits), "n": max(2, round(spec.n * max(spec.bits, 1) / max(bits, 1)))},
     ),
-    "bits-at-budget": (
-        Derived(
-            "bits per measurement, b",
-            "bits",
-            lambda spec, bits: round(bits),
-            others=lambda spec, bits: {"n": max(2, round(spec.n * max(spec.bits, 1) / max(bits, 1)))},
-        ),
+    Derived("variance", "noise variance, σ²", "noise", "seed", lambda spec, variance: {"noise": math.sqrt(variance)}),
+    Derived("dense-rate", "rate, √(p/n)", "n", "p", lambda spec, rate: {"n": round(spec.p / rate**2)}),
+    Derived(
+        "sparse-rate",
+        "rate, √(s log p / n)",
+        "n",
+        "sparsity",
+        lambda spec, rate: {"n": round((spec.sparsity or spec.p) * math.log(spec.p) / rate**2)},
     ),
-    "variance": (Derived("noise variance, σ²", "noise", lambda spec, variance: math.sqrt(variance)),),
-    "dense-rate": (Derived("rate, √(p/n)", "n", lambda spec, rate: round(spec.p / rate**2)),),
-    "sparse-rate": (
-        Derived(
-            "rate, √(s log p / n)",
-            "n",
-            lambda spec, rate: round((spec.sparsity or spec.p) * math.log(spec.p) / rate**2),
-        ),
+    Derived(
+        "per-freedom",
+        "m / degrees of freedom",
+        "m",
+        "assumed_rank",
+        lambda spec, ratio: {"m": round(ratio * spec.degrees_of_freedom)},
     ),
-    "per-freedom": (
-        Derived(
-            "m / degrees of freedom",
-            "m",
-            lambda spec, ratio: round(ratio * spec.degrees_of_freedom),
-            LowRankSpec,
-        ),
-        Derived(
-            "observed entries / d.o.f.",
-            "observed",
-            lambda spec, freedom: freedom * spec.degrees_of_freedom / math.prod(spec.table),
-            LowRankSpec,
-        ),
+    Derived(
+        "per-freedom",
+        "observed entries / d.o.f.",
+        "observed",
+        "assumed_rank",
+        lambda spec, freedom: {"observed": freedom * spec.degrees_of_freedom / math.prod(spec.table)},
     ),
-    "side": (
-        Derived(
-            "rows and columns, d₁",
-            "d1",
-            lambda spec, side: round(side),
-            LowRankSpec,
-            lambda spec, side: {"d2": round(side), "m": max(1, round(spec.m * side / spec.d1))},
-        ),
+    Derived(
+        "side",
+        "rows and columns, d₁",
+        "d1",
+        "operator",
+        lambda spec, side: {"d1": round(side), "d2": round(side), "m": max(1, round(spec.m * side / spec.d1))},
     ),
-    "missing": (Derived("fraction missing", "observed", lambda spec, missing: 1.0 - missing),),
-}
-"""Quantities by name; the first entry whose parameters a model has applies."""
-
-NEEDS = {
-    "ratio": "p",
-    "sparsity-ratio": "bits",
-    "bits-at-budget": "n",
-    "dense-rate": "p",
-    "sparse-rate": "sparsity",
-    "side": "operator",
-}
-"""A second parameter that the definition of a quantity needs."""
+    Derived("missing", "fraction missing", "observed", "seed", lambda spec, missing: {"observed": 1.0 - missing}),
+)
+"""Quantities; the first one of a name whose parameters a model has applies."""
 TITLES = {
     "condition": "condition number",
     "noise": "noise level",
@@ -134,9 +124,9 @@ RANGES: Mapping[str, Range] = {
 @cache
 def derived(model: type[Spec], axis: str) -> Derived | None:
     """Return the derived quantity that an axis is on a model, or None."""
-    own = declared(model)
-    fitting = (d for d in DERIVED.get(axis, ()) if d.decides in own and issubclass(model, d.of))
-    return next(fitting, None) if NEEDS.get(axis, "seed") in own else None
+    own = declared(model).keys()
+    fitting = (d for d in DERIVED if d.name == axis and {d.decides, d.beside} <= own)
+    return next(fitting, None)
 
 
 # Theory moves a spec to thousands of points for each picture.
@@ -145,7 +135,7 @@ def axes(model: type[Spec]) -> dict[str, str]:
     """Return the titles, by name, of all numeric axes along which a model's specs can move."""
     own = {p.name: _title(p) for p in declared(model).values() if p.kind in (int, float)}
     own.pop("seed")
-    return own | {name: quantity.title for name in DERIVED if (quantity := derived(model, name))}
+    return own | {d.name: quantity.title for d in DERIVED if (quantity := derived(model, d.name))}
 
 
 def _title(parameter: Parameter, longest: int = 26, longest_symbol: int = 3) -> str:
@@ -173,7 +163,7 @@ def place(spec: Spec, axis: str, value: float) -> Spec:
     low = "0 or more" if axis in ZERO_ALLOWED else "above 0"
     if not math.isfinite(value) or value < 0 or (value == 0 and axis not in ZERO_ALLOWED):
         raise InputError(axis, f"a finite number, {low}", value, f"give {axis} such a value")
-    return spec.replace(**{quantity.decides: quantity.value(spec, value), **quantity.others(spec, value)})
+    return spec.replace(**quantity.changes(spec, value))
 
 
 @cache
