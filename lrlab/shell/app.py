@@ -32,9 +32,10 @@ def add(commands: Any) -> None:
     words = "the file of stored trials (default: in the user's data folder)"
     app.add_argument("--store", type=Path, metavar="FILE", help=words)
     app.add_argument("--no-browser", action="store_false", dest="browser", help="open no browser")
+    app.set_defaults(run=run_app)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_app(options: argparse.Namespace) -> int:
     """Serve the pages until the server is ended."""
     if find_spec("streamlit") is None:
         # As importing it would; the module that runs it has another error for that.

@@ -10,21 +10,11 @@ from typing import NoReturn
 import lrlab
 from lrlab import extras
 from lrlab.parameters import InputError
-from lrlab.shell import app, common, fit, models, new, paper, predict, solve, store, sweep
+from lrlab.shell import app, common, fit, new, solve, sweep
 from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Interrupted, Parser, Terminated
 
-COMMANDS = {
-    "app": app,
-    "models": models,
-    "solve": solve,
-    "sweep": sweep,
-    "store": store,
-    "paper": paper,
-    "fit": fit,
-    "recover": fit,
-    "predict": predict,
-    "new": new,
-}
+COMMANDS = ("app", "models", "solve", "sweep", "store", "paper", "fit", "recover", "predict", "new")
+"""Names of the commands, with aliases."""
 FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
 """Errors that another path on the same device would meet too."""
 
@@ -36,8 +26,8 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"lrlab {lrlab.__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")
-    for command in dict.fromkeys(COMMANDS.values()):
-        command.add(commands)
+    for module in (app, solve, sweep, fit, new):
+        module.add(commands)
     return top
 
 
@@ -56,7 +46,7 @@ def run(arguments: Sequence[str] | None) -> int:
             status = int(end.code or DONE)
         else:
             with extras.named():
-                status = COMMANDS[options.command].run(options)
+                status = options.run(options)
         common.flush()
         return status
     except BrokenPipeError:

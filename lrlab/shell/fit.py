@@ -1,4 +1,7 @@
-"""python -m lrlab fit FILE (or recover FILE): read a file, state its reading, run a solver, save the estimate."""
+"""python -m lrlab fit FILE (or recover FILE): read a file, state its reading, run a solver, save the estimate.
+
+python -m lrlab predict: labels of new samples, by a model that `fit --save` has written.
+"""
 
 import argparse
 import sys
@@ -13,7 +16,7 @@ from lrlab.shell.solve import settings_from, show
 
 
 def add(commands: Any) -> None:
-    """Add the command."""
+    """Add the commands."""
     words = "run a solver on a file: responses, a matrix with missing entries, ratings, patterns or labels"
     command = commands.add_parser("fit", aliases=["recover"], help=words)
     option = command.add_argument
@@ -42,10 +45,21 @@ def add(commands: Any) -> None:
     words = "write the estimate: .npz (a model of labels too), or .csv of the direction, matrix, signal or labels"
     option("--save", type=Path, metavar="FILE", help=words)
     add_settings(command, "held_out, an option of the data or the solver, tol, max_iter or max_seconds")
+    command.set_defaults(run=run_fit)
+    add_json(command)
+
+    command = commands.add_parser("predict", help="predict labels of new samples by a model of `fit --save`")
+    option = command.add_argument
+    option("model", type=Path, metavar="MODEL", help="an .npz file of `fit --save`")
+    option("file", type=Path, metavar="FILE", help="samples with the model's features; labels may be there")
+    option("--labels", metavar="FILE", help="as for `fit`, if the rows come with labels")
+    option("--top", default=5, type=int, metavar="K", help="labels of a row (default: 5)")
+    option("--out", type=Path, metavar="FILE", help="write them as CSV: row, position, label, score, predicted")
+    command.set_defaults(run=run_predict)
     add_json(command)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_fit(options: argparse.Namespace) -> int:
     """Read a file, state its reading, run one job, print its scores, and save the estimate."""
     from lrlab.data.recover import Fit, in_units
     from lrlab.engine import solve
@@ -90,3 +104,31 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     if options.rank is not None:
         settings["r" if task.model == "polynomial-network" else "rank"] = options.rank
     return task, settings
+
+
+def run_predict(options: argparse.Namespace) -> int:
+    """Predict, and print or write the predictions."""
+    from lrlab.data.label_models import load_model
+    from lrlab.data.reading import read
+
+    if options.top < 1:
+        raise InputError("top", "a whole number above 0", options.top, "request at least one label")
+    if options.out:
+        require_place("--out", options.out, ".csv")
+    model = load_model(options.model)
+    data = read(options.file, options.labels, like=model.columns, unlabelled=True)
+    table = model.predict(data.X, options.top)
+    rows: Any = table.to_dict("records")
+    if options.out:
+        table.to_csv(options.out, index=False)
+    if options.json:
+        print_json({"threshold": model.threshold, "predictions": rows})
+    elif options.out:
+        say(options.out)
+    else:
+        lines: dict[int, list[str]] = {}
+        for row in rows:
+            star = "*" if row["predicted"] else ""
+            lines.setdefault(row["row"], []).append(f"{row['label']}{star} {row['score']:.3g}")
+        say("\n".join(f"{number}  " + "  ".join(words) for number, words in lines.items()))
+    return DONE

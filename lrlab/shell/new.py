@@ -22,9 +22,10 @@ def add(commands: Any) -> None:
     new.add_argument("kind", choices=("solver", "model"), help="what to write")
     new.add_argument("name", metavar="NAME", help="its name, as my-solver")
     new.add_argument("--dir", type=Path, default=Path(), metavar="DIR", help="folder of the files (default: this one)")
+    new.set_defaults(run=run_new)
 
 
-def run(options: argparse.Namespace) -> int:
+def run_new(options: argparse.Namespace) -> int:
     """Write both files, and say how they are used."""
     solver, name = options.name.replace("_", "-"), options.name.replace("-", "_")
     if not (name.isidentifier() and name.islower()):
