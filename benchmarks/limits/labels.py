@@ -23,7 +23,7 @@ def features_step() -> Loop:
         for d, share in ((FEATURES, 0.037), (LABELS, 0.015))
     )
     Y.data[:] = 1.0
-    risk = WholeSquares(Labels(MultilabelProblem.of(X, Y, None, X[:2], Y[:2], RANK), SQUARED), 1.0, steps=STEPS)
+    risk = WholeSquares(Labels(MultilabelProblem(X, Y, None, X[:2], Y[:2], RANK), SQUARED), 1.0, steps=STEPS)
     W, H = rng.standard_normal((FEATURES, RANK)), rng.standard_normal((LABELS, RANK))
     single, S = X.astype(np.float32), W.astype(np.float32)
 

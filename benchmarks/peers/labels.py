@@ -27,7 +27,7 @@ def build(seed: int) -> MultilabelProblem:
     """Return the training and test rows, the same for every seed."""
     files = located(None, ("bibtex",))["bibtex"]
     train, test = (tables.read(rows, files.labels) for rows in (files.train, files.test))
-    return MultilabelProblem.of(train.X, train.Y, None, test.X, test.Y, RANK)
+    return MultilabelProblem(train.X, train.Y, None, test.X, test.Y, RANK)
 
 
 def leml(problem: MultilabelProblem) -> LowRank:

@@ -89,7 +89,7 @@ def dataset_of(
     X: Any, y: Any, feature_names: Names | None = None, label_names: Names | None = None, notes: Names = ()
 ) -> Dataset:
     """Return the data of features X (n, d) and labels y (n, L): 1, 0 or -1, nan if unknown; either may be sparse."""
-    X = csr_array(X) if issparse(X) else np.asarray(X, dtype=np.float64)
+    X = csr_array(X.tocoo(), dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     Y: Any = csr_array(y) if issparse(y) else np.asarray(y if dimensions(y) == 2 else 0)
     values = np.asarray(Y.data if issparse(Y) else Y)
     if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():

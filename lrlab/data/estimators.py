@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lrlab.arrays import Array
-from lrlab.data.dataset import Dataset, dataset_of
+from lrlab.data.dataset import dataset_of
 from lrlab.data.recover import recover
 from lrlab.lowrank import LowRank
 from lrlab.parameters import InputError, Parameter, Value
@@ -263,7 +263,7 @@ class LabelEstimator(ClassifierMixin, SolverEstimator):
             assert_all_finite(y)
             check_classification_targets(y)
             self.classes_, places = np.unique(y, return_inverse=True)
-            data = Dataset(X, csr_array(np.eye(len(self.classes_))[places]))
+            data = dataset_of(X, csr_array(np.eye(len(self.classes_))[places]))
             # Indicators of few classes have full rank, or one less.
             options["rank"] = options["rank"] or min(X.shape[1], len(self.classes_))
             options["solver"] = self.solver or (None if self.tune_by else "binary-relevance")

@@ -77,7 +77,7 @@ class LabelProblem(DataProblem, MultilabelProblem):
         """Return the problem of given rows to learn from and fresh rows to predict."""
         units = units_of(given.X, scaling)
         X, X_test = (in_units(data.X, units) for data in (given, fresh))
-        problem = cls.of(X, given.Y, given.observed, X_test, fresh.Y, rank)
+        problem = cls(X, given.Y, given.observed, X_test, fresh.Y, rank)
         problem.mask_test, problem.intercept, problem.units = fresh.observed, intercept, units
         problem.columns = given.rows(slice(0, 0))
         return problem

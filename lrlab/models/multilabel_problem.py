@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from typing import Protocol, Self, TypeAlias
+from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import csr_array
 from scipy.special import ndtr
@@ -15,10 +14,7 @@ from lrlab.arrays import Array, Matrix, Scores
 from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.models import ranking
-from lrlab.parameters import InputError
 from lrlab.protocol import Problem
-
-Table: TypeAlias = ArrayLike | sparse.sparray
 
 PLACES = (1, 3, 5)
 """Numbers of top-scoring labels in precision@k."""
@@ -62,21 +58,8 @@ class MultilabelProblem(Problem):
     intercept = False
 
     def __init__(self, X: Matrix, Y: Matrix, mask: Matrix | None, X_test: Matrix, Y_test: Matrix, rank: int) -> None:
-        self.X, self.Y, self.mask, self.X_test, self.Y_test = map(narrow, (X, Y, mask, X_test, Y_test))
+        self.X, self.Y, self.mask, self.X_test, self.Y_test = map(read_only, (X, Y, mask, X_test, Y_test))
         self.rank = rank
-        for table in (self.X, self.Y, self.mask, self.X_test, self.Y_test):
-            freeze(table)
-
-    @classmethod
-    def of(cls, X: Table, Y: Table, mask: Table | None, X_test: Table, Y_test: Table, rank: int) -> Self:
-        """Return the problem of such tables; InputError if their sizes do not fit.
-
-        Any nonzero entry of Y is a relevant label; entries outside the mask are unknown and ignored.
-        """
-        tables = matrix(X), pattern(Y), matrix(X_test), pattern(Y_test)
-        observed = None if mask is None else shared_pattern(mask)
-        require_sizes(*tables, observed, rank)
-        return cls(tables[0], only_observed(tables[1], observed), observed, *tables[2:], rank)
 
     def score(self, estimate: Predictor) -> dict[str, float]:
         """Return `precision_1`, `_3`, `_5`, `ndcg_3`, `_5`, `hamming` and `auc` on the test samples.
@@ -134,25 +117,6 @@ def measured(estimate: Predictor, X: Matrix, Y: csr_array, known: csr_array | No
     return {**measures, "auc": measures["auc"] if count else 0.5}
 
 
-def require_sizes(
-    X: Matrix, Y: csr_array, X_test: Matrix, Y_test: csr_array, mask: csr_array | None, rank: int
-) -> None:
-    """Raise InputError unless rows, columns and the rank fit each other."""
-    for name, features, labels in (("Y", X, Y), ("Y_test", X_test, Y_test)):
-        if features.shape[0] != labels.shape[0]:
-            expected = f"a table of {features.shape[0]} rows, as the features have"
-            raise InputError(name, expected, labels.shape[0], "give one row of labels for each row of features")
-    for name, given, test in (("X_test", X, X_test), ("Y_test", Y, Y_test)):
-        if given.shape[1] != test.shape[1]:
-            expected = f"a table of the {given.shape[1]} columns of the training samples"
-            raise InputError(name, expected, test.shape[1], "give the same columns in the same order")
-    if mask is not None and mask.shape != Y.shape:
-        raise InputError("mask", f"of the size {Y.shape} of the labels", mask.shape, "give one of that size")
-    most = min(X.shape[1], Y.shape[1])
-    if not 1 <= rank <= most:
-        raise InputError("rank", f"in 1..min(features, labels) = {most}", rank, f"take a rank of at most {most}")
-
-
 def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     """Return the observed relevant labels."""
     if mask is None:
@@ -163,16 +127,7 @@ def only_observed(Y: csr_array, mask: csr_array | None) -> csr_array:
     return both.sorted_indices()
 
 
-def matrix(table: Table) -> Matrix:
-    """Return a table as sparse rows, sorted, or as a dense array, in double precision."""
-    if not sparse.issparse(table):
-        return np.array(table, dtype=float)
-    rows = csr_array(table, dtype=float, copy=True)
-    rows.sum_duplicates()
-    return rows
-
-
-def pattern(table: Table) -> csr_array:
+def pattern(table: Matrix) -> csr_array:
     """Return 1 at the entries of a table that are not zero, as sparse rows, sorted."""
     rows = csr_array(table, copy=True)
     rows.sum_duplicates()
@@ -180,26 +135,17 @@ def pattern(table: Table) -> csr_array:
     return csr_array((np.ones(rows.nnz), rows.indices, rows.indptr), shape=rows.shape)
 
 
-def shared_pattern(table: Table) -> csr_array:
-    """Return the pattern of a table as True; a boolean pattern shares its arrays, which may be most of memory."""
-    if not (isinstance(table, csr_array) and table.dtype == bool and table.has_canonical_format and table.data.all()):
-        return pattern(table).astype(bool)
-    return csr_array((table.data.view(), table.indices.view(), table.indptr.view()), shape=table.shape)
-
-
-def narrow(table: Matrix) -> Matrix:
-    """Return a sparse table with indices of 32 bits if they fit, as compiled libraries need them."""
-    if not sparse.issparse(table) or max(table.nnz, *table.shape) >= 2**31:
-        return table
-    indices, pointer = (part.astype(np.int32, copy=False) for part in (table.indices, table.indptr))
-    return csr_array((table.data, indices, pointer), shape=table.shape)
-
-
-def freeze(table: Matrix) -> None:
-    """Make a table read-only."""
-    if table is not None:
-        for part in (table.data, table.indices, table.indptr) if sparse.issparse(table) else (table,):
-            frozen(part)
+def read_only(table: Matrix) -> Matrix:
+    """Return a read-only view of a table, if any; indices have 32 bits if they fit, as compiled libraries need them."""
+    if not sparse.issparse(table):
+        return None if table is None else frozen(table.view())
+    parts = [part.view() for part in (table.data, table.indices, table.indptr)]
+    if max(table.nnz, *table.shape) < 2**31:
+        parts[1:] = (part.astype(np.int32, copy=False) for part in parts[1:])
+    rows = csr_array(tuple(parts), shape=table.shape)
+    for part in (rows.data, rows.indices, rows.indptr):
+        frozen(part)
+    return rows
 
 
 def label_shares(Y: csr_array, known: csr_array | None) -> Array:

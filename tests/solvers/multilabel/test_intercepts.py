@@ -38,7 +38,7 @@ def tables(n=90, d=8, L=6, seed=1001, sparse=False, observed=1.0):
 def problem_of(X, Y, known=None, rank=3, intercept=True):
     """Return the problem whose training rows are its test rows."""
     Y = Y if known is None else Y * known
-    data = Dataset(X, csr_array(Y), None if known is None else csr_array(known))
+    data = Dataset(X, csr_array(Y), None if known is None else csr_array(known, dtype=bool))
     return LabelProblem.between(data, data, rank, intercept=intercept, scaling="none")
 
 

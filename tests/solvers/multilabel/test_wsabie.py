@@ -150,7 +150,7 @@ def test_labels_that_no_hyperplane_separates_are_learned(options):
         product, radius = X[:, 0] * X[:, 1], (X[:, 2:] ** 2).sum(axis=1)
         return np.stack([product > 0, product <= 0, radius > 1.4, radius <= 1.4], axis=1).astype(float)
 
-    problem = MultilabelProblem.of(X, labels(X), None, X_test, labels(X_test), 4)
+    problem = MultilabelProblem(X, csr_array(labels(X)), None, X_test, csr_array(labels(X_test)), 4)
     linear = next(leml(problem, rng=rng)).estimate
     result = run_kernel(problem, **options)[1][-1].estimate
     assert problem.score(linear)["auc"] < 0.65 and problem.score(result)["auc"] > 0.85
