@@ -2,20 +2,22 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import COMMON_MEASURES, OVER_BOUND, Family, Measure
-from lrlab.models import matrix_views
+from lrlab.model_entry import COMMON_MEASURES, OVER_BOUND, Family, Measure, Success
+from lrlab.models import views
 from lrlab.models.low_rank_problem import OUTLIER, LowRankProblem, orthonormal
-from lrlab.models.low_rank_theory import noise_bound, theory_lines
 from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Spec, proceed
+from lrlab.solver_entry import Options, SolverEntry
+from lrlab.theory.bulk import nuclear_norm
+from lrlab.theory.cramer_rao import least_error
 from lrlab.theory.spiked import BlockNoise
 
 Noise = Annotated[float, gaussian_noise("each measurement")]
@@ -24,6 +26,10 @@ Condition = Annotated[
     float, number(1, 1e6, "condition number; singular values are log-spaced", symbol="κ", scale="log")
 ]
 Precision = Annotated[str, choice("double", "single", help="arithmetic of data and solvers")]
+BOUND_DRAWS = 3
+"""Fewest draws in the mean of the bound."""
+MOST_OF_A_BOUND = 2**22
+"""Entries of the matrix to decompose per draw."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,6 +173,46 @@ class LowRankSpec(Spec):
         return LowRank(orthonormal(rng, rows, k), self.singular_values, orthonormal(rng, columns, k))
 
 
+def theory_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) -> dict[str, bool]:
+    """Return whether measurements reach the degrees of freedom, and the sides of other lines.
+
+    With ln 2 expected rows that have fewer entries than the rank, half of the matrices have such a row (Poisson). The
+    statistical dimension holds for dense Gaussian matrices and exact measurements.
+    """
+    lines = {"degrees of freedom": spec.measurements >= spec.degrees_of_freedom}
+    if spec.scarce_rows is not None:
+        lines["k entries in every row"] = spec.scarce_rows <= math.log(2)
+    if entry.name == "least-squares":
+        lines["all entries"] = spec.measurements >= spec.entries
+    if entry.name == "complete-then-regress":
+        (n1, n2), k = spec.table, spec.true_rank
+        lines["degrees of freedom of the table"] = spec.measurements >= k * (n1 + n2 - k)
+    exact = not spec.outliers and not spec.values()["noise"]
+    if entry.name == "nuclear-norm" and exact and spec.values().get("operator") == "dense":
+        lines["statistical dimension"] = spec.measurements >= nuclear_norm(*spec.size, spec.true_rank)
+    return lines
+
+
+def noise_bound(spec: Any, work: float = 2e8, most: int = 60) -> dict[str, float]:
+    """Return the `mean_bound` with Gaussian noise, nothing without. work: multiplications for all draws, at most."""
+    noise, unknowns = float(spec.values()["noise"]), spec.degrees_of_freedom
+    # Near the degrees of freedom draws differ much.
+    draws = min(most, max(BOUND_DRAWS, int(work / (unknowns**2 * spec.measurements))))
+    return mean_bound(spec, lambda one: least_error(one.operator, one.truth, noise), draws) if noise else {}
+
+
+def mean_bound(spec: Any, least: Callable[[Any], float], draws: int = BOUND_DRAWS) -> dict[str, float]:
+    """Return `bound_error`, the Cramer-Rao bound of the error over some draws of a spec (root mean square).
+
+    least: the bound of a problem. Nothing if it would take more than some seconds, or if a bound is infinite.
+    """
+    if spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
+        return {}
+    problems = (spec.replace(seed=seed).build() for seed in range(draws))
+    known = math.sqrt(np.mean(np.square([least(problem) for problem in problems])))
+    return {"bound_error": known} if math.isfinite(known) else {}
+
+
 FAMILY = Family(
     name="low-rank",
     measures={
@@ -184,10 +230,10 @@ FAMILY = Family(
         "guessed_rank": Measure("guessed rank", "estimated rank that solvers receive", constant=True),
         **COMMON_MEASURES,
     },
-    goal=matrix_views.GOAL,
+    goal=views.GOAL,
     solvers=("gauss-newton", "tangent-descent", "altmin", "ep-rom"),
-    measured=matrix_views.measured_matrix,
-    verdict=matrix_views.verdict_matrix,
+    measured=views.measured_matrix,
+    verdict=views.verdict_matrix,
     order=(
         "matrix-irls",
         "gauss-newton",

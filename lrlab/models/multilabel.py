@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from lrlab.arrays import Array, Indices, Matrix
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import matrix_views, views
+from lrlab.models import views
 from lrlab.models.low_rank import Rank
 from lrlab.models.low_rank_problem import orthonormal
 from lrlab.models.multilabel_problem import DrawnLabels, best_linear, only_observed
@@ -243,8 +243,8 @@ FAMILY = Family(
     },
     goal=Goal("precision_3", above=0.3),
     solvers=("leml", "binary-relevance"),
-    measured=matrix_views.measured_rows,
-    verdict=matrix_views.verdict_rows,
+    measured=views.measured_rows,
+    verdict=views.verdict_rows,
     order=("leml", "cplst", "binary-relevance", "wsabie", "kernel-leml", "bcs", "trace-norm"),
     ranges={"n": (100.0, 8000.0, "log"), "observed": (0.01, 1.0, "log")},
     limits={"max_iter": 60},

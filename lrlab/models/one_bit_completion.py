@@ -13,9 +13,8 @@ from lrlab.linalg import frozen
 from lrlab.losses import LOGISTIC, PROBIT, Loss
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, OVER_BOUND, Family, Goal, Measure, Measured, ModelEntry, Outcome, best_of
-from lrlab.models import matrix_views, views
-from lrlab.models.low_rank import Rank
-from lrlab.models.low_rank_theory import BOUND_DRAWS, MOST_OF_A_BOUND, mean_bound
+from lrlab.models import views
+from lrlab.models.low_rank import Rank, mean_bound
 from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import Checkpoint, Problem, Spec, View, child, proceed
@@ -180,7 +179,7 @@ def measured(spec: OneBitCompletion) -> Measured:
     problem = spec.build()
     m, unknowns = spec.measurements, spec.degrees_of_freedom
     words = f"{m:,} bits for {unknowns:,} degrees of freedom, {m / unknowns:.3g} bits for each. Blue: 1."
-    return Measured(words, [matrix_views.corner(problem.operator, problem.y, "bits", "bits")])
+    return Measured(words, [views.corner(problem.operator, problem.y, "bits", "bits")])
 
 
 def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:
@@ -197,19 +196,15 @@ def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:
 
 
 def bound(spec: OneBitCompletion) -> dict[str, float]:
-    """Return `bound_error`, the Cramer-Rao bound of the error over some draws (root mean square).
+    """Return the `mean_bound` of the information in bits; nothing if the bits do not determine the matrix."""
 
-    Nothing if it would take more than some seconds, or if the bits do not determine the matrix.
-    """
-    if spec.degrees_of_freedom * spec.measurements > MOST_OF_A_BOUND:
-        return {}
-    errors = []
-    for problem in (spec.replace(seed=seed).build() for seed in range(BOUND_DRAWS)):
+    def least(problem: OneBitCompletionProblem) -> float:
         z = problem.operator(problem.truth) / spec.noise
         # Information of a bit about its margin: f'^2 / (f (1 - f)), the product of the slopes of both losses.
         information = problem.likelihood.slope(z) * problem.likelihood.slope(-z)
-        errors.append(least_error(problem.operator, problem.truth, spec.noise, np.sqrt(information)))
-    return mean_bound(errors)
+        return least_error(problem.operator, problem.truth, spec.noise, np.sqrt(information))
+
+    return mean_bound(spec, least)
 
 
 FAMILY = Family(

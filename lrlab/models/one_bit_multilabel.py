@@ -15,7 +15,7 @@ from lrlab.arrays import Array, Indices
 from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
-from lrlab.models import matrix_views, ranking, views
+from lrlab.models import ranking, views
 from lrlab.models.low_rank import Rank
 from lrlab.models.multilabel_problem import MultilabelProblem
 from lrlab.models.single_index import IN_MEMORY
@@ -263,8 +263,8 @@ FAMILY = Family(
     },
     goal=Goal("hamming", 0.1),
     solvers=("one-bit-power", "one-bit-likelihood", "leml"),
-    measured=matrix_views.measured_signs,
-    verdict=matrix_views.verdict_signs,
+    measured=views.measured_signs,
+    verdict=views.verdict_signs,
     order=("one-bit-power", "one-bit-likelihood", "leml", "marginal-mean", "trace-norm", "binary-relevance"),
     ranges={"m": (100.0, 10_000.0, "log")},
     limits={"max_iter": 30},

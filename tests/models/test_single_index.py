@@ -17,7 +17,7 @@ from lrlab.figures.runs import Run, recoveries, truth_of
 from lrlab.model_entry import Outcome, Success
 from lrlab.models import pictures, signals, single_index, views
 from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
-from lrlab.models.matrix_views import frequency_scores
+from lrlab.models.views import frequency_scores
 from lrlab.parameters import InputError, declared
 from lrlab.protocol import Stop
 from lrlab.runs import theory

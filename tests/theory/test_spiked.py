@@ -11,7 +11,7 @@ import lrlab
 from lrlab import catalog
 from lrlab.losses import HINGE, LOGISTIC, PROBIT, SQUARED_HINGE
 from lrlab.models.index_family import FlippedLogistic, OneBitSensing
-from lrlab.models.low_rank_theory import theory_lines
+from lrlab.models.low_rank import theory_lines
 from lrlab.runs.run import trial_spec
 from lrlab.spectra import moments, pairwise
 from lrlab.theory import bulk, spiked
