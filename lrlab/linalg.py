@@ -20,6 +20,11 @@ def frozen(array: Vector) -> Vector:
     return array
 
 
+def relative(estimate: Vector, truth: Vector) -> float:
+    """Return ||estimate - truth|| / ||truth||, or ||estimate|| if the truth is 0."""
+    return float(np.linalg.norm(estimate - truth) / (np.linalg.norm(truth) or 1.0))
+
+
 def top_eigenpairs(M: Array, k: int, dense: int = 400) -> tuple[Array, Array]:
     """Return the k largest eigenvalues (k,), largest first, and their eigenvectors (p, k) of a symmetric M.
 

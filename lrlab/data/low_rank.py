@@ -15,8 +15,8 @@ from scipy.sparse.linalg import lsqr
 from lrlab import lowrank
 from lrlab.arrays import Array, Mask, Vector
 from lrlab.data.arrays import measured, numbers, require_none, rows_of
-from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec, relative
-from lrlab.linalg import frozen
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
+from lrlab.linalg import frozen, relative
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import Measure
 from lrlab.models.completion import InductiveCompletion

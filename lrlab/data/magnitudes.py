@@ -12,8 +12,8 @@ from scipy.sparse.linalg import aslinearoperator
 
 from lrlab.arrays import Array, Mask, Vector
 from lrlab.data.arrays import dimensions, measured, numbers, require_none
-from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec, relative
-from lrlab.linalg import frozen
+from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
+from lrlab.linalg import frozen, relative
 from lrlab.model_entry import Measure
 from lrlab.models.phase_retrieval import PhaseRetrieval, PhaseRetrievalProblem
 from lrlab.operators.coded import CodedFourier

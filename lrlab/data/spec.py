@@ -65,11 +65,6 @@ class Packed(str):
         return packed
 
 
-def relative(fitted: Vector, y: Vector) -> float:
-    """Return the residual norm of fitted measurements relative to the norm of y."""
-    return float(np.linalg.norm(fitted - y) / (np.linalg.norm(y) or 1.0))
-
-
 class DataProblem:
     """Estimates on your data as pictures, tables and files; each kind of data overrides what differs."""
 

@@ -12,11 +12,11 @@ from scipy.special import bdtr
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Indices
-from lrlab.linalg import frozen
+from lrlab.linalg import frozen, relative
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Rank
-from lrlab.models.low_rank_problem import LowRankProblem, relative
+from lrlab.models.low_rank_problem import LowRankProblem
 from lrlab.operators.entries import Entries
 from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import child

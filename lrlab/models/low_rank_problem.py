@@ -10,7 +10,7 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.linalg import frozen
+from lrlab.linalg import frozen, relative
 from lrlab.lowrank import LowRank
 from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Operator
@@ -41,11 +41,6 @@ def normal_rows(stream: np.random.SeedSequence, rows: int, columns: int, precisi
         cut = X[start : start + DRAWN_ROWS]
         child(stream, index).standard_normal(dtype=X.dtype, out=cut)
     return frozen(X)
-
-
-def relative(estimate: Array, truth: Array) -> float:
-    """Return ||estimate - truth|| / ||truth||."""
-    return float(np.linalg.norm(estimate - truth) / np.linalg.norm(truth))
 
 
 class LowRankProblem(Problem, ABC):
@@ -104,13 +99,12 @@ class LowRankProblem(Problem, ABC):
         `weakest_error` is the spectral norm of the error over the smallest singular value of the truth. It also returns
         `guessed_rank` if the rank was estimated.
         """
-        misfit = np.linalg.norm(self.operator(estimate) - self.b) / np.linalg.norm(self.b)
         # Solvers that take no rank have not asked for a guess.
         sought = (self.spec.withheld or self.spec.assumed_rank) and "rank" in vars(self)
         guessed = {"guessed_rank": float(self.rank)} if sought else {}
         errors = lowrank.errors(estimate, self.truth)
         weakest = errors["spectral_error"] * self.truth_condition
-        return {**errors, "weakest_error": weakest, "misfit": float(misfit), **guessed}
+        return {**errors, "weakest_error": weakest, "misfit": relative(self.operator(estimate), self.b), **guessed}
 
     @cached_property
     def truth_condition(self) -> float:
@@ -164,7 +158,7 @@ def held_out(
     W, best, guess = lowrank.zero(A.shape, 0, A.dtype), np.inf, 1
     for k in range(1, most + 1):
         W = fitted(part, b[inside], extended(part, b[inside], W, rng), EXACT / 10)
-        misfit = relative_misfit(others, b[held], W)
+        misfit = relative(others(W), b[held])
         if misfit < better * best:
             best, guess = misfit, k
         if best < EXACT or k >= guess + patience:
@@ -185,14 +179,14 @@ def least_that_fits(A: Operator, b: Array, most: int, rng: np.random.Generator) 
 
     for _ in range(most):
         W = fit(extended(A, b, W, rng))
-        if relative_misfit(A, b, W) <= exact:
+        if relative(A(W), b) <= exact:
             break
     else:
         guess, misfit = held_out(A, b, most, rng)
         return guess if misfit < 0.5 else most
     for k in range(len(W.s) - 1, 0, -1):
         smaller = W.truncated(k), nearest(A.moment(b), k, rng, settled=0.1)
-        if all(relative_misfit(A, b, fit(T)) > exact for T in smaller):
+        if all(relative(A(fit(T)), b) > exact for T in smaller):
             return k + 1
     return 1
 
@@ -209,7 +203,7 @@ def fitted(A: Operator, b: Array, W: LowRank, exact: float, steps: int = 15, set
 
     A relative residual norm of `exact` ends it, too. Inaccurate least squares in the tangent space suffice.
     """
-    misfit, d1, k = relative_misfit(A, b, W), A.shape[0], len(W.s)
+    misfit, d1, k = relative(A(W), b), A.shape[0], len(W.s)
     for _ in range(steps):
         Z = gauss_newton_step(A, point(A, W, b), 0.1, 30).D
         (U, s, V), symmetric = W, A.symmetric
@@ -218,14 +212,9 @@ def fitted(A: Operator, b: Array, W: LowRank, exact: float, steps: int = 15, set
             new = lowrank.from_core(basis, R @ np.block([[np.diag(s), np.eye(k)], [np.eye(k), 0 * np.eye(k)]]) @ R.T, k)
         else:
             new = lowrank.from_product(np.hstack([U * s + Z[:d1], U]), np.hstack([V, Z[d1:]]), k)
-        before, misfit = misfit, relative_misfit(A, b, new)
+        before, misfit = misfit, relative(A(new), b)
         if misfit < before:
             W = new
         if not exact < misfit < settled * before:
             break
     return W
-
-
-def relative_misfit(A: Operator, b: Array, W: LowRank) -> float:
-    """Return ||A(W) - b|| / ||b||."""
-    return float(np.linalg.norm(A(W) - b) / (np.linalg.norm(b) or 1.0))

@@ -8,11 +8,12 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
+from lrlab.linalg import relative
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import ModelEntry
 from lrlab.models import views
 from lrlab.models.low_rank import FAMILY, Condition, LowRankSpec, Noise, Precision
-from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal, relative
+from lrlab.models.low_rank_problem import LowRankProblem, normal_rows, orthonormal
 from lrlab.operators.rank_one import SymmetricRankOne
 from lrlab.parameters import InputError, choice, number
 from lrlab.protocol import View, child

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from lrlab.arrays import Array, Vector
-from lrlab.linalg import frozen
+from lrlab.linalg import frozen, relative
 from lrlab.model_entry import COMMON_MEASURES, Family, Measure, ModelEntry
 from lrlab.models import signals
 from lrlab.models.pictures import Picture, PicturedSpec, Truth
@@ -163,11 +163,10 @@ class PhaseRetrievalProblem(Problem):
         || |A x-hat| - magnitude || / ||magnitude|| on the measurements of `scored`.
         """
         x, size = self.truth, float(np.linalg.norm(estimate))
-        fit, magnitude = self.scored(estimate)
         return {
-            "error": float(np.linalg.norm(align_phase(estimate, x) - x) / np.linalg.norm(x)),
+            "error": relative(align_phase(estimate, x), x),
             "overlap": float(abs(np.vdot(x, estimate)) / size / np.linalg.norm(x)) ** 2 if size > 0 else 0.0,
-            "misfit": float(np.linalg.norm(fit - magnitude) / (np.linalg.norm(magnitude) or 1.0)),
+            "misfit": relative(*self.scored(estimate)),
         }
 
     def truth_fits_better(self, row: Mapping[str, float], tol: float) -> bool:
