@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from lrlab.data.estimators import LowRankImputer as LowRankImputer
     from lrlab.data.estimators import QuadraticNetworkRegressor as QuadraticNetworkRegressor
     from lrlab.data.estimators import SingleIndexClassifier as SingleIndexClassifier
-    from lrlab.data.label_models import load_model as load_model
-    from lrlab.data.label_models import save_model as save_model
+    from lrlab.data.label_task import load_model as load_model
+    from lrlab.data.label_task import save_model as save_model
     from lrlab.data.recover import fit as fit
     from lrlab.data.recover import recover as recover
     from lrlab.engine.solve import solve as solve
@@ -37,7 +37,7 @@ _HOMES = {
     "catalog": "register spec",
     "data.estimators": "BilinearRegressor LabelEstimator LowRankImputer QuadraticNetworkRegressor "
     "SingleIndexClassifier",
-    "data.label_models": "load_model save_model",
+    "data.label_task": "load_model save_model",
     "data.recover": "fit recover",
     "engine.solve": "solve",
     "figures.runs": "compare mimebundle",

@@ -108,7 +108,7 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
 
 def run_predict(options: argparse.Namespace) -> int:
     """Predict, and print or write the predictions."""
-    from lrlab.data.label_models import load_model
+    from lrlab.data.label_task import load_model
     from lrlab.data.reading import read
 
     if options.top < 1:

@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from lrlab.data import reading
-from lrlab.data.label_models import load_model
+from lrlab.data.label_task import load_model
 from lrlab.models.pictures import encode
 from tests.data import cases
 

@@ -164,7 +164,7 @@ def test_tuning_tunes_what_is_compared(metric):
     plain = lrlab.recover((given, fresh), solver="leml-squared", max_iter=5)
     tuned = lrlab.recover((given, fresh), solver="leml-squared", tune_by=metric)
     score = {
-        name: metric_of(metric, trace.estimate.scores(fresh.X), fresh.Y, None, trace.estimate.threshold)
+        name: metric_of(metric, trace.estimate, fresh.X, fresh.Y, None)
         for name, trace in (("plain", plain), ("tuned", tuned))
     }
     assert score["tuned"] > score["plain"] - 0.02

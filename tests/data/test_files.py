@@ -15,7 +15,7 @@ import lrlab
 from lrlab.__main__ import main
 from lrlab.data.examples import EXAMPLES
 from lrlab.data.hints import Hints
-from lrlab.data.label_models import load_model
+from lrlab.data.label_task import load_model
 from lrlab.data.reading import read_given
 from lrlab.parameters import InputError
 from tests.data import cases

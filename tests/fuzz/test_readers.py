@@ -25,7 +25,7 @@ from lrlab.data import files as readers
 from lrlab.data import reading as datasets
 from lrlab.data.arrays import LARGEST
 from lrlab.data.dataset import Dataset
-from lrlab.data.label_models import LabelModel, load_model, save_model
+from lrlab.data.label_task import LabelModel, load_model, save_model
 from lrlab.data.reading import read_given
 from lrlab.data.recover import job_of
 from lrlab.lowrank import LowRank

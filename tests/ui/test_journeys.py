@@ -12,7 +12,7 @@ from PIL import Image
 from playwright.sync_api import Page, TimeoutError, expect
 
 from lrlab import catalog, lessons
-from lrlab.data.label_models import load_model
+from lrlab.data.label_task import load_model
 from lrlab.models.axes import positions
 from lrlab.protocol import Stop
 from lrlab.ui.widgets import plot
