@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from lrlab.data.arff import read_arff
 from lrlab.data.arrays import numbers
 from lrlab.data.columns import Given, ask_sentinel, features, quoted, side_features, understood, without_row_names
 from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_labels, dataset_of, matching
 from lrlab.data.files import NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
+from lrlab.data.formats import is_svmlight, read_arff, read_svmlight
 from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints, require_unused
-from lrlab.data.svmlight import is_svmlight, read_svmlight
 from lrlab.data.tables import read_frame, without
 from lrlab.parameters import InputError, counted
 

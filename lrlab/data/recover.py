@@ -17,10 +17,9 @@ from lrlab.data.files import File
 from lrlab.data.hints import NOTHING, Hints, require_unused
 from lrlab.data.label_task import LabelsSpec, label_job
 from lrlab.data.low_rank import FormSpec, MatrixSpec
-from lrlab.data.magnitudes import MagnitudesSpec
 from lrlab.data.reading import opened, read, read_given
-from lrlab.data.responses import ResponsesSpec
 from lrlab.data.spec import Comparison, DataSpec, Packed, held, spec_class
+from lrlab.data.vectors import MagnitudesSpec, ResponsesSpec
 from lrlab.engine import solve
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import InputError, Parameter, counted, declared, nearest, require_known, settle

@@ -15,7 +15,7 @@ from lrlab.data.examples import EXAMPLES
 from lrlab.data.hints import Hints
 from lrlab.data.label_task import FIRST
 from lrlab.data.recover import OFFERED, Fit, Task, data_models, in_units, read_task, task_of
-from lrlab.data.responses import ResponsesProblem
+from lrlab.data.vectors import ResponsesProblem
 from lrlab.engine.engine import get_engine
 from lrlab.figures import recovery, theme
 from lrlab.figures.build import Figure
