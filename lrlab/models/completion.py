@@ -203,17 +203,9 @@ class InductiveCompletion(TableSpec):
         choice("orthonormal", "correlated", "canonical", help="random features, correlated ones, or none (canonical)"),
     ] = "orthonormal"
 
-    @property
-    def table(self) -> tuple[int, int]:  # noqa: D102
-        return self.n1, self.n2
-
-    @property
-    def size(self) -> tuple[int, int]:  # noqa: D102
-        return self.table if self.features == "canonical" else (self.d1, self.d2)
-
-    @property
-    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
-        return (0, 1) if self.features == "canonical" else ()
+    table = property(lambda spec: (spec.n1, spec.n2))
+    size = property(lambda spec: spec.table if spec.features == "canonical" else (spec.d1, spec.d2))
+    bare_sides = property(lambda spec: (0, 1) if spec.features == "canonical" else ())
 
     @property
     def data_bytes(self) -> int:
@@ -298,17 +290,9 @@ class MultilabelRegression(TableSpec):
             return super().remark
         return f"Fewer points (n = {self.n}) than features (d = {self.d}): their responses do not identify W."
 
-    @property
-    def table(self) -> tuple[int, int]:  # noqa: D102
-        return self.n, self.labels
-
-    @property
-    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
-        return (1,)
-
-    @property
-    def size(self) -> tuple[int, int]:  # noqa: D102
-        return self.d, self.labels
+    table = property(lambda spec: (spec.n, spec.labels))
+    size = property(lambda spec: (spec.d, spec.labels))
+    bare_sides = (1,)
 
     @property
     def data_bytes(self) -> int:

@@ -9,7 +9,7 @@ from lrlab.models.single_index import Noise, SingleIndexSpec
 from lrlab.parameters import Parameter, number
 from lrlab.theory.finite_best import why_no_best
 from lrlab.theory.formula_link import READY, FormulaLink, checked
-from lrlab.theory.links import Link, LogisticLink, SignLink, ThresholdLink
+from lrlab.theory.links import LogisticLink, SignLink, ThresholdLink
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,9 +25,7 @@ class OneBitSensing(SingleIndexSpec):
 
     noise: Noise = 0.1
 
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return SignLink(self.noise, flip=self.flip)
+    link_function = property(lambda spec: SignLink(spec.noise, flip=spec.flip))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,9 +44,7 @@ class FlippedLogistic(SingleIndexSpec):
     flip: Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ")] = 0.0
     intercept: Annotated[float, number(-5, 5, "added to ⟨x, b⟩", symbol="ζ")] = 0.0
 
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return LogisticLink(self.noise, self.flip, self.intercept)
+    link_function = property(lambda spec: LogisticLink(spec.noise, spec.flip, spec.intercept))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,9 +62,7 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
     noise: Noise = 0.0
     threshold: Annotated[float, number(0, 5, "magnitude above which y = +1", symbol="θ")] = 1.0
 
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return ThresholdLink(self.noise, self.threshold, flip=self.flip)
+    link_function = property(lambda spec: ThresholdLink(spec.noise, spec.threshold, flip=spec.flip))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +84,7 @@ class CustomLink(SingleIndexSpec):
         super().check()
         checked(self.link)
 
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return FormulaLink(self.noise, self.link, flip=self.flip)
+    link_function = property(lambda spec: FormulaLink(spec.noise, spec.link, flip=spec.flip))
 
 
 FAMILY = Family(

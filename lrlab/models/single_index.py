@@ -183,15 +183,11 @@ class SingleIndexProblem(Problem):
             y[rows] = self._draw(start // self.block_rows, out=X[rows])[1]
         return frozen(X), frozen(y)
 
-    @property
-    def X(self) -> Array:
-        """All measurement vectors (n, p)."""
-        return self._data[0]
+    X = property(lambda problem: problem._data[0])
+    """All measurement vectors (n, p)."""
 
-    @property
-    def y(self) -> Array:
-        """All responses (n,), +1 or -1."""
-        return self._data[1]
+    y = property(lambda problem: problem._data[1])
+    """All responses (n,), +1 or -1."""
 
     @cached_property
     def _scored(self) -> tuple[Array, Array]:
