@@ -13,7 +13,7 @@ from lrlab.engine.engine import close_engines, on_workers
 from lrlab.engine.results import collect
 from lrlab.lessons.figures import Scores
 from lrlab.models.axes import positions
-from lrlab.models.index_family import FAMILY
+from lrlab.models.single_index import FAMILY
 from lrlab.parameters import InputError
 from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job

@@ -27,7 +27,7 @@ class LowRank(NamedTuple):
 
     @property
     def threshold(self) -> float:
-        """The score above which a label is predicted, see `models.multilabel_problem.Predictor`."""
+        """The score above which a label is predicted, see `models.multilabel.Predictor`."""
         return THRESHOLDS["zero-one"]
 
     @property

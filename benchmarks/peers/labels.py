@@ -14,7 +14,7 @@ from lrlab import catalog
 from lrlab.arrays import Array
 from lrlab.data import reading as tables
 from lrlab.lowrank import LowRank
-from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.models.multilabel import MultilabelProblem
 from lrlab.parameters import declared, settle
 from lrlab.presets.papers import FOLDER, located
 

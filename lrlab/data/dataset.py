@@ -20,7 +20,7 @@ from lrlab.arrays import Array, Indices, Matrix
 from lrlab.data.arrays import dimensions
 from lrlab.data.files import Names, Source
 from lrlab.linalg import mean_squares
-from lrlab.models.multilabel_problem import pattern
+from lrlab.models.multilabel import pattern
 from lrlab.parameters import InputError, counted, nearest
 
 SCALINGS = ("auto", "none", "deviations")

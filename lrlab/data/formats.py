@@ -22,7 +22,7 @@ from scipy.sparse import csc_array, csr_array
 from lrlab.data.dataset import Dataset, LabelChoice
 from lrlab.data.files import COLUMN_BYTES, GROWTH, Source, number, printable
 from lrlab.data.tables import require_names
-from lrlab.models.multilabel_problem import pattern
+from lrlab.models.multilabel import pattern
 from lrlab.parameters import InputError, counted
 
 WORD = re.compile(r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)"|([^\s,{}'"][^\s,{}]*+)""", re.DOTALL)

@@ -29,8 +29,7 @@ from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
 from lrlab.lowrank import LowRank, rows_of
 from lrlab.model_entry import Measure
 from lrlab.models import ranking
-from lrlab.models.multilabel import FAMILY, Multilabel
-from lrlab.models.multilabel_problem import GAINS, PLACES, MultilabelProblem, Predictor, label_shares, measured
+from lrlab.models.multilabel import FAMILY, GAINS, PLACES, Multilabel, MultilabelProblem, Predictor, measured
 from lrlab.parameters import InputError, Parameter, Value, counted, require_known
 from lrlab.protocol import Checkpoint, Limits, Stop, proceed
 from lrlab.runs.job import Job, make_job
@@ -189,7 +188,7 @@ class LabelProblem(DataProblem, MultilabelProblem):
 
     def compared(self, estimate: LabelModel) -> Comparison:
         """Return the AUC within held-out samples, a bound on its sampling error, and the label-prevalence baseline."""
-        prevalences = np.broadcast_to(label_shares(self.Y, self.mask), self.Y_test.shape)
+        prevalences = np.broadcast_to(ranking.label_shares(self.Y, self.mask), self.Y_test.shape)
         ours, base = (
             ranking.row_measures(scores, self.Y_test, 0.0, self.mask_test)
             for scores in (estimate.estimate.scores(self.X_test), prevalences)

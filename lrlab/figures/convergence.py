@@ -11,7 +11,7 @@ from lrlab.figures.build import Figure
 from lrlab.figures.recovery import MOST_POINTS, MOVING_POINTS, Recovery
 from lrlab.linalg import errors_of
 from lrlab.model_entry import Measure
-from lrlab.models.index_family import FAMILY
+from lrlab.models.single_index import FAMILY
 
 if TYPE_CHECKING:
     # Pages of runs do not wait for it.

@@ -17,7 +17,7 @@ from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
 from lrlab.models import ranking, views
 from lrlab.models.low_rank import Rank
-from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.models.multilabel import MultilabelProblem
 from lrlab.models.single_index import IN_MEMORY
 from lrlab.parameters import InputError, choice, gaussian_noise, number
 from lrlab.protocol import Checkpoint, Problem, Spec, View, child, proceed

@@ -156,3 +156,10 @@ def label_auc(scores: Scores, Y: csr_array, observed: csr_array | None = None) -
     areas = label_areas(scores, Y, observed)
     areas = areas[~np.isnan(areas)]
     return float(areas.mean()) if len(areas) else float("nan")
+
+
+def label_shares(Y: csr_array, known: csr_array | None) -> Array:
+    """Return the fraction of observed rows with each label (L,), 0 for a label without observations."""
+    on = Y.sum(axis=0)
+    observed = np.full(len(on), Y.shape[0]) if known is None else known.sum(axis=0)
+    return np.divide(on, observed, out=np.zeros(len(on)), where=observed > 0)

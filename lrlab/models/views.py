@@ -14,7 +14,6 @@ from lrlab.lowrank import THRESHOLDS, LowRank, rows_of
 from lrlab.model_entry import Goal, Measured, Outcome, Panel, recovery
 from lrlab.models import ranking
 from lrlab.models.low_rank_problem import RECOVERED
-from lrlab.models.multilabel_problem import label_shares
 from lrlab.models.pictures import digit, picture
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
@@ -231,7 +230,7 @@ def frequency_scores(spec: Any) -> dict[str, float]:
 def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
     """Return the labels of the first rows and the metrics of the baseline from one simulation."""
     problem = spec.build()
-    scores = np.broadcast_to(label_shares(problem.Y, problem.mask), problem.Y_test.shape)
+    scores = np.broadcast_to(ranking.label_shares(problem.Y, problem.mask), problem.Y_test.shape)
     alone = ranking.row_measures(scores, problem.Y_test, THRESHOLDS["zero-one"], precisions=(3,))
     return _corner(problem.Y, problem.mask), alone
 

@@ -19,8 +19,7 @@ from lrlab.data.recover import job_of
 from lrlab.engine import solve
 from lrlab.figures.convergence import TIMES
 from lrlab.models.axes import axes, place_near
-from lrlab.models.multilabel import drawn_pattern
-from lrlab.models.multilabel_problem import measured, only_observed
+from lrlab.models.multilabel import drawn_pattern, measured, only_observed
 from lrlab.parameters import InputError, Value
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.papers import Files

@@ -24,7 +24,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank_problem import orthonormal
-from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.models.multilabel import MultilabelProblem
 from lrlab.operators.rank_one import weighted_gram
 from lrlab.runs.job import cores, make_job
 from lrlab.runs.run import run_job

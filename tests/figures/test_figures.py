@@ -13,7 +13,7 @@ from lrlab.figures import convergence as drawn
 from lrlab.figures import recovery, theme, transition
 from lrlab.figures.build import Figure
 from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
-from lrlab.models.index_family import FAMILY
+from lrlab.models.single_index import FAMILY
 from lrlab.runs import theory
 from lrlab.sweeps.winners import Outcome
 

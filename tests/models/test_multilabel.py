@@ -11,8 +11,7 @@ from sklearn.metrics import hamming_loss, ndcg_score, roc_auc_score
 
 from lrlab import lowrank
 from lrlab.models import ranking
-from lrlab.models.multilabel import Multilabel
-from lrlab.models.multilabel_problem import MultilabelProblem, best_linear
+from lrlab.models.multilabel import Multilabel, MultilabelProblem, best_linear
 from tests.solvers.driving import dense
 
 SPEC = Multilabel(n=300, d=12, labels=20, rank=3, per_row=2)

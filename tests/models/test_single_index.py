@@ -16,7 +16,7 @@ from lrlab.figures.recovery import Recovery, measured
 from lrlab.figures.runs import Run, recoveries, truth_of
 from lrlab.model_entry import Outcome, Success
 from lrlab.models import pictures, signals, single_index, views
-from lrlab.models.index_family import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.single_index import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.models.views import frequency_scores
 from lrlab.parameters import InputError, declared
 from lrlab.protocol import Stop

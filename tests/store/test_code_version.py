@@ -16,7 +16,7 @@ from scipy.stats import norm
 
 import lrlab
 from lrlab import catalog, code_hash
-from lrlab.models.index_family import OneBitSensing
+from lrlab.models.single_index import OneBitSensing
 from lrlab.parameters import Parameter
 from lrlab.runs.job import make_job
 from lrlab.runs.run import trial_spec

@@ -19,7 +19,7 @@ from lrlab.engine.messages import TIMED_OUT
 from lrlab.engine.results import LocalResults
 from lrlab.model_entry import Success
 from lrlab.models.axes import axes, place
-from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.runs.run import Trial
 from lrlab.store.store import Store
 from lrlab.sweeps import run as running

@@ -13,7 +13,7 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.runs.job import make_job
 from lrlab.theory import formula_link as formula

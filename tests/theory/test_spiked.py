@@ -10,8 +10,8 @@ from scipy.stats import ks_2samp
 import lrlab
 from lrlab import catalog
 from lrlab.losses import HINGE, LOGISTIC, PROBIT, SQUARED_HINGE
-from lrlab.models.index_family import FlippedLogistic, OneBitSensing
 from lrlab.models.low_rank import theory_lines
+from lrlab.models.single_index import FlippedLogistic, OneBitSensing
 from lrlab.runs.run import trial_spec
 from lrlab.spectra import moments, pairwise
 from lrlab.theory import bulk, spiked

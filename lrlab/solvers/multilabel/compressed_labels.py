@@ -94,7 +94,7 @@ class Compressed(NamedTuple):
 
     @property
     def threshold(self) -> float:
-        """The score above which a label is predicted, see `models.multilabel_problem.Predictor`."""
+        """The score above which a label is predicted, see `models.multilabel.Predictor`."""
         return THRESHOLDS["zero-one"]
 
     @property

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.preprocessing import StandardScaler
 
-from lrlab.models.multilabel_problem import MultilabelProblem
+from lrlab.models.multilabel import MultilabelProblem
 from lrlab.protocol import Stop
 from lrlab.solvers.multilabel import compressed_labels, predictors, warp, wsabie
 from lrlab.solvers.multilabel.bcs import bcs

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import norm
 
 import lrlab
-from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.solvers.methods.message_passing import State, iterations

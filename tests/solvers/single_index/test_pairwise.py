@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 import lrlab
 from lrlab import catalog, linalg
 from lrlab.linalg import unit
-from lrlab.models.index_family import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
+from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
 from lrlab.protocol import Stop
 from lrlab.solvers.single_index import fantope
 from lrlab.solvers.single_index.class_moments import choose, class_moments, heights, pair_moments
