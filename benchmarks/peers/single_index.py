@@ -61,7 +61,7 @@ def torch_phase(problem: SingleIndexProblem) -> Array:
 
 def error(problem: SingleIndexProblem, estimate: Array) -> float:
     """Return the sign-free distance of unit vectors."""
-    return problem.quick_score(estimate)["error"]
+    return problem.score(estimate)["error"]
 
 
 PROBIT = Entrant("statsmodels Probit", statsmodels_probit, "statsmodels.api")

@@ -212,19 +212,12 @@ class SingleIndexProblem(Problem):
         opposite = self.link.parity * means if self.link.parity else self.link(-index)
         # Of y = +-1: two products are a third of the time of the mean of squares.
         misfit = 1.0 + min(m @ m - 2.0 * (y @ m) for m in (means, opposite)) / len(y)
-        return {**self._scores(b), "misfit": float(misfit)}
-
-    def quick_score(self, estimate: Array) -> dict[str, float]:
-        """Return the metrics without `misfit`, which reads the measurements and takes nine tenths of the time."""
-        return self._scores(align(estimate, self.truth))
-
-    def _scores(self, b: Array) -> dict[str, float]:
         # An estimate of zeros names no direction: its distance from the truth, 1, is less than most guesses have.
         distance = length(b - self.truth) if b.any() else math.sqrt(2.0)
         scores = {"error": distance, "overlap": float(b @ self.truth) ** 2}
         if not self.truth.all():
             scores["support"] = support_recall(b, self.truth)
-        return scores
+        return {**scores, "misfit": float(misfit)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from lrlab.arrays import Array
+from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.parameters import InputError, Value, number
 from lrlab.protocol import Iterate, Iterates, Solver
@@ -119,7 +120,7 @@ def _last_overlap(run: Solver, spec: Any, options: tuple[tuple[str, Value], ...]
         # At rest, or too long for a prediction.
         if iteration == 600 or (iterate.residual is not None and iterate.residual < 1e-5):
             break
-    return float(problem.quick_score(estimate)["overlap"])
+    return float(unit(estimate) @ problem.truth) ** 2
 
 
 def sparse_size(spec: Any, options: Options) -> int:
