@@ -214,11 +214,6 @@ class Multilabel(Spec):
         return f"Fewer samples (n = {self.n}) than features (d = {self.d}): only regularization makes W unique."
 
     @property
-    def feature_entries(self) -> int:
-        """Approximate number of stored features of the training samples."""
-        return self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))
-
-    @property
     def complete(self) -> bool:
         """Whether all labels are observed."""
         return self.observed == 1 and not self.seen_per_row
@@ -231,7 +226,8 @@ class Multilabel(Spec):
     @property
     def data_bytes(self) -> int:
         """Memory of features, positive labels, observed indices, test samples, and the block in progress."""
-        features = int((1.0 + FRESH / self.n) * (8 if self.density == 1 else 26) * self.feature_entries)
+        entries = self.n * (self.d if self.density == 1 else 1 + math.ceil(self.density * (self.d - 1)))
+        features = int((1.0 + FRESH / self.n) * (8 if self.density == 1 else 26) * entries)
         masked = 0 if self.complete else 6 * self.observed_entries
         on = self.per_row or self.labels / 2
         drawn = int(16 * self.n * (on + 1)) + 32 * min(BLOCK, self.n * max(self.size))

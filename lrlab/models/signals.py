@@ -122,8 +122,9 @@ def index_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) 
 
     If the first two Hermite coefficients of a link vanish: whether n has the order that polynomial-time methods need.
     """
-    if rate := _rate(spec):
-        return rate
+    needed = answers_needed(spec.link_function, spec.p) if spec.theory_holds and not spec.sparsity else None
+    if needed:
+        return {RATE: spec.n > needed}
     if entry.attains:
         return {}
     try:
@@ -137,11 +138,6 @@ def index_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) 
     overlap = overlap_at(rule)
     at_level = {f"asymptotic {rule.words}": predicted > overlap} if overlap else {}
     return {**at_level, **(exists or {THRESHOLD: predicted > 0})}
-
-
-def _rate(spec: Any) -> dict[str, bool]:
-    needed = answers_needed(spec.link_function, spec.p) if spec.theory_holds and not spec.sparsity else None
-    return {RATE: spec.n > needed} if needed else {}
 
 
 def phase_lines(spec: Any, entry: SolverEntry, options: Options, rule: Success) -> dict[str, bool]:

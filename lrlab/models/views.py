@@ -6,7 +6,6 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from lrlab import lowrank
 from lrlab.arrays import Array
@@ -214,13 +213,6 @@ def _rows_panel(values: Array, scale: Any) -> Panel:
     return Panel(f"rows 1–{len(values)}, labels 1–{values.shape[1]}", values, scale)
 
 
-def _corner(Y: csr_array, mask: csr_array | None) -> Array:
-    values = Y[:ROWS, :LABELS].toarray().astype(float)
-    if mask is not None:
-        values[mask[:ROWS, :LABELS].toarray() == 0] = np.nan
-    return values
-
-
 def frequency_scores(spec: Any) -> dict[str, float]:
     """Return `precision_3` and `hamming` of the label-prevalence baseline; nothing for large data."""
     return {} if spec.data_bytes > MOST_BYTES else _first_look(spec)[1]
@@ -232,7 +224,10 @@ def _first_look(spec: Any) -> tuple[Array, dict[str, float]]:
     problem = spec.build()
     scores = np.broadcast_to(ranking.label_shares(problem.Y, problem.mask), problem.Y_test.shape)
     alone = ranking.row_measures(scores, problem.Y_test, THRESHOLDS["zero-one"], precisions=(3,))
-    return _corner(problem.Y, problem.mask), alone
+    values = problem.Y[:ROWS, :LABELS].toarray().astype(float)
+    if problem.mask is not None:
+        values[problem.mask[:ROWS, :LABELS].toarray() == 0] = np.nan
+    return values, alone
 
 
 def _beside_frequencies(spec: Any, outcomes: Sequence[Outcome], name: str, title: str, *, largest: bool) -> str:
