@@ -155,27 +155,19 @@ def default_rank(rows: Dataset) -> int:
 
 
 class LabelProblem(DataProblem, MultilabelProblem):
-    """Training samples and held-out samples, whose unknown labels do not count.
+    """Given samples to learn from, and fresh, held-out samples to predict, whose unknown labels do not count.
 
     mask_test (n_test, L): the pattern of known held-out labels, None if all are known. intercept: whether predictors
     have an intercept per label. units (d,): divisors of X and X_test, (0,) for none. columns: the columns of the rows.
     """
 
-    mask_test: csr_array | None = None
-    units: Array
-    columns: Dataset
-
-    @classmethod
-    def between(
-        cls, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: str = "auto"
-    ) -> "LabelProblem":
-        """Return the problem of given rows to learn from and fresh rows to predict."""
-        units = units_of(given.X, scaling)
-        X, X_test = (in_units(data.X, units) for data in (given, fresh))
-        problem = cls(X, given.Y, given.observed, X_test, fresh.Y, rank)
-        problem.mask_test, problem.intercept, problem.units = fresh.observed, intercept, units
-        problem.columns = given.rows(slice(0, 0))
-        return problem
+    def __init__(
+        self, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: str = "auto"
+    ) -> None:
+        self.units, self.intercept = units_of(given.X, scaling), intercept
+        X, X_test = (in_units(data.X, self.units) for data in (given, fresh))
+        super().__init__(X, given.Y, given.observed, X_test, fresh.Y, rank)
+        self.mask_test, self.columns = fresh.observed, given.rows(slice(0, 0))
 
     def score(self, estimate: Predictor) -> dict[str, float]:
         """Return metrics on held-out samples including `macro_auc`, or on training samples without them."""
@@ -271,7 +263,7 @@ class LabelsSpec(DataSpec):
 
     def problem_of(self, rows: Dataset, held: Dataset, rank: int) -> LabelProblem:
         """Return the problem of rows to learn from and rows to predict."""
-        return LabelProblem.between(rows, held, rank, intercept=self.intercept, scaling=self.scaling)
+        return LabelProblem(rows, held, rank, intercept=self.intercept, scaling=self.scaling)
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102

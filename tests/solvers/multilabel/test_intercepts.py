@@ -39,7 +39,7 @@ def problem_of(X, Y, known=None, rank=3, intercept=True):
     """Return the problem whose training rows are its test rows."""
     Y = Y if known is None else Y * known
     data = Dataset(X, csr_array(Y), None if known is None else csr_array(known, dtype=bool))
-    return LabelProblem.between(data, data, rank, intercept=intercept, scaling="none")
+    return LabelProblem(data, data, rank, intercept=intercept, scaling="none")
 
 
 def scores(solver, problem, max_iter=10, tol=1e-12, **settings):

@@ -194,7 +194,7 @@ def ended(solver, options, size, most=60, observed=None):
     """Return the stop of a run on rows half of whose features are `size` times as large, and its last objective."""
     X = ROWS * np.where(np.arange(8) < 4, 1.0, size)
     data, last = Dataset(X, LABELS, observed=observed), []
-    problem = LabelProblem.between(data, data.rows(slice(0, 0)), 4, scaling="none")
+    problem = LabelProblem(data, data.rows(slice(0, 0)), 4, scaling="none")
     entry = catalog.solver(solver, "multilabel")
     iterates = entry.run(problem, **dict(entry.settle(options).options), rng=np.random.default_rng(0))
     stop = drive(iterates, lambda number, seconds, at: last.append(at.objective), Limits(max_iter=most))
