@@ -25,6 +25,26 @@ its estimate: Plotly takes as long for a mark as for ten points of a curve."""
 MOST_FRAMES = 80
 LEAST_RATIO = 10.0
 """Least ratio of the ends of the axis of singular values: equal ones lie on a line, not on their rounding errors."""
+LINE = 16
+"""Height of a line of a title, in pixels."""
+FOOT = 34
+"""Height of the color bar below heat maps, in pixels."""
+SIDE = 48
+"""Most rows and columns of a matrix; a larger one shows an evenly spaced subset."""
+KINDS = len(theme.PALETTE)
+SCALES: dict[str, dict[str, Any]] = {
+    "signed": {"colorscale": "RdBu_r"},
+    "bits": {"colorscale": [[0.0, theme.PALETTE[1]], [1.0, theme.PALETTE[0]]], "zmin": -1, "zmax": 1},
+    "labels": {"colorscale": [[0.0, "#c3c8d1"], [1.0, theme.PALETTE[0]]], "zmin": 0, "zmax": 1},
+    "sizes": {"colorscale": theme.SEQUENTIAL},
+    "gray": {"colorscale": [[0.0, "#000000"], [1.0, "#ffffff"]], "zmin": 0, "zmax": 1},
+    "bytes": {"colorscale": [[0.0, "#000000"], [1.0, "#ffffff"]], "zmin": 0, "zmax": 255},
+    "kinds": {
+        "colorscale": [[(k + end) / KINDS, theme.PALETTE[k]] for k in range(KINDS) for end in (0, 1)],
+        "zmin": -0.5,
+        "zmax": KINDS - 0.5,
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -198,28 +218,6 @@ def _changing(one: Node) -> Node:
         return trace("heatmap", z=one.z)
     # A frame without intervals hides the figure's intervals.
     return trace("scatter", y=one.y, error_y=one.error_y or {"visible": False})
-
-
-LINE = 16
-"""Height of a line of a title, in pixels."""
-FOOT = 34
-"""Height of the color bar below heat maps, in pixels."""
-SIDE = 48
-"""Most rows and columns of a matrix; a larger one shows an evenly spaced subset."""
-KINDS = len(theme.PALETTE)
-SCALES: dict[str, dict[str, Any]] = {
-    "signed": {"colorscale": "RdBu_r"},
-    "bits": {"colorscale": [[0.0, theme.PALETTE[1]], [1.0, theme.PALETTE[0]]], "zmin": -1, "zmax": 1},
-    "labels": {"colorscale": [[0.0, "#c3c8d1"], [1.0, theme.PALETTE[0]]], "zmin": 0, "zmax": 1},
-    "sizes": {"colorscale": theme.SEQUENTIAL},
-    "gray": {"colorscale": [[0.0, "#000000"], [1.0, "#ffffff"]], "zmin": 0, "zmax": 1},
-    "bytes": {"colorscale": [[0.0, "#000000"], [1.0, "#ffffff"]], "zmin": 0, "zmax": 255},
-    "kinds": {
-        "colorscale": [[(k + end) / KINDS, theme.PALETTE[k]] for k in range(KINDS) for end in (0, 1)],
-        "zmin": -0.5,
-        "zmax": KINDS - 0.5,
-    },
-}
 
 
 def heat(values: Any, scale: str, reach: float = 0.0, name: str | None = None) -> Node:

@@ -30,6 +30,14 @@ TRIALS, POSITIONS = 10, 13
 """At each position of an axis; positions of an axis."""
 AXES = ("per-freedom", "ratio", "m", "n", "masks", "observed")
 """The first of these that a model has is the axis of its place."""
+PAGE = "class"
+LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
+"""Letters of a code: no I and O, which look like digits."""
+MOST_ROOMS = 50
+IDLE_SECONDS = 1800.0
+"""After how long without anybody a class is over."""
+OPEN, RUNNING, SHOWN = "open", "running", "shown"
+"""A round: the class predicts; the truth is computed; it is shown."""
 
 
 class Truth(NamedTuple):
@@ -145,16 +153,6 @@ def of_lesson(lesson: str, step: int) -> list[Poll]:
     steps = lessons.load(lesson).steps
     numbers = [k for k, one in enumerate(steps) if one.question]
     return [LessonPoll(lesson, k) for k in sorted(numbers, key=lambda k: (k < step, k))]
-
-
-PAGE = "class"
-LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ"
-"""Letters of a code: no I and O, which look like digits."""
-MOST_ROOMS = 50
-IDLE_SECONDS = 1800.0
-"""After how long without anybody a class is over."""
-OPEN, RUNNING, SHOWN = "open", "running", "shown"
-"""A round: the class predicts; the truth is computed; it is shown."""
 
 
 class Round:

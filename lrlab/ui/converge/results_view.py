@@ -32,6 +32,14 @@ from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot
 
+MOST_SIZES = 40
+"""Number of sizes with a bound on all methods in one figure: each bound takes some seconds."""
+TOO_LONG = "The theory shown is asymptotic: at so many different sizes it would take minutes."
+WIDTHS = [1.35, 1.1, 0.72]
+AXIS = 50
+"""Height of the ticks and the title of an axis, in pixels."""
+CHANGED = "converge.changed"
+
 
 class Kind(NamedTuple):
     """The plot of a kind of estimates: the name of the live part, its figure, its frames, and words below it."""
@@ -101,10 +109,6 @@ def _vector_words(spec: Spec, stems: bool, is_complex: bool) -> str:
     return f"A mark: {mark}. On the gray line estimates are exact. Colors: the estimates{aligned}."
 
 
-MOST = 40
-"""Number of sizes with a bound on all methods in one figure: each bound takes some seconds."""
-
-
 class Refinement:
     """Items of `theory.exact` that a page waits for; begun when it has shown the same ones for a while."""
 
@@ -139,9 +143,6 @@ class Refinement:
             self._results.cancel()
 
 
-TOO_LONG = "The theory shown is asymptotic: at so many different sizes it would take minutes."
-
-
 def refine_theory(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> None:
     """Have theory refined at the sizes of jobs, say so while it is, and have the page drawn again when it is there.
 
@@ -149,7 +150,7 @@ def refine_theory(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> No
     """
     specs = theory.not_cached(job.spec for job in jobs)
     items = specs if bounds else [*specs, *theory.missing_draws(jobs)]
-    if len(specs) > MOST:
+    if len(specs) > MOST_SIZES:
         st.caption(TOO_LONG)
     else:
         _follow(page, items)
@@ -165,12 +166,6 @@ def _follow(page: str, items: list[Any]) -> None:
         st.session_state[f"{page}:theory"] = pending
         live.when_over(page, "theory", pending)
         st.caption("lrlab is computing the finite-size theory.")
-
-
-WIDTHS = [1.35, 1.1, 0.72]
-AXIS = 50
-"""Height of the ticks and the title of an axis, in pixels."""
-CHANGED = "converge.changed"
 
 
 def shown(

@@ -48,6 +48,9 @@ AXIS = "ratio"
 MOST_LINES = 60
 """Lines that a figure shows; the scores count all."""
 LINE, CONTOUR = theme.PALETTE[1], theme.PALETTE[0]
+PAGE = "learn"
+SUBMITTED = "learn:line"
+"""Session key of the submitted line."""
 
 
 @cache
@@ -223,11 +226,6 @@ def ask(key: str, line: Drawing | None, taken: Any) -> None:
         for axis in scales()
     ]
     plot.send("draw", key, {"plane": json.dumps({"sides": sides, "line": line})}, on_drawn_change=sent)
-
-
-PAGE = "learn"
-SUBMITTED = "learn:line"
-"""Session key of the submitted line."""
 
 
 def show(link: Permalink) -> None:

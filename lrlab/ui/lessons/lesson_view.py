@@ -36,6 +36,11 @@ DRAW = Card(
 """Card of the diagram to draw on; it has no steps."""
 GOES = "learn:goes"
 """Session key of the figure whose slider moves to the question's case, until it arrives."""
+ASSETS = Path(__file__).parents[1] / "assets"
+WIDTHS = [2, 3]
+"""Text takes 40% of the width, the figure 60%."""
+MARKUP = re.compile(r"[*`$\\]")
+"""Marks of Markdown and LaTeX, which are not read out."""
 
 
 class Place(NamedTuple):
@@ -122,12 +127,6 @@ def teach(link: Permalink, teaching: bool) -> None:
     """Enter or leave the teacher's view; from a callback."""
     st.session_state[link.key("teacher")] = teaching
 
-
-ASSETS = Path(__file__).parents[1] / "assets"
-WIDTHS = [2, 3]
-"""Text takes 40% of the width, the figure 60%."""
-MARKUP = re.compile(r"[*`$\\]")
-"""Marks of Markdown and LaTeX, which are not read out."""
 
 _ahead = ThreadPoolExecutor(1, thread_name_prefix="lrlab-lesson")
 

@@ -41,6 +41,20 @@ from lrlab.ui.live.tabs import Message, Tab
 
 MOST_BYTES = 16 * 2**20
 """Limit of a posted figure; the largest heat maps of the pages have 3 MiB as SVG."""
+MOST_CHARACTERS = 2000
+"""Limits of a frame that a tab sends."""
+MOST_A_SECOND = 200
+"""Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
+SWITCH_SECONDS = 0.0005
+"""After which a thread that waits for the interpreter gets it: with the usual 5 ms clicks of a class would wait for its
+longest script, with 0.2 ms the threads of sixty tabs would take a tenth more time, to hand it over twice as often."""
+REFUSED, BAD_FRAME = 1008, 1003
+"""Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
+SCRIPTS = Path(__file__).parents[1] / "assets" / "files"
+DOCUMENTATION = Path(__file__).parents[3] / "docs" / "_build" / "html"
+"""Folder of the documentation, which `make docs` builds in a checkout."""
+LOG = logging.getLogger("lrlab.live")
+MIDDLEWARE = [Middleware(AddHeaders)]
 
 
 async def make_pdf(request: Request) -> Response:
@@ -64,23 +78,6 @@ async def make_pdf(request: Request) -> Response:
 def _written(posted: tuple[bytes, str]) -> bytes:
     [file] = collect(get_engine().map(pdf.write, [posted], item_seconds=30.0))
     return bytes(file)
-
-
-MOST_CHARACTERS = 2000
-"""Limits of a frame that a tab sends."""
-MOST_A_SECOND = 200
-"""Frames that a tab may send, on average of some seconds: a mouse moves 60 to 120 times a second."""
-SWITCH_SECONDS = 0.0005
-"""After which a thread that waits for the interpreter gets it: with the usual 5 ms clicks of a class would wait for its
-longest script, with 0.2 ms the threads of sixty tabs would take a tenth more time, to hand it over twice as often."""
-REFUSED, BAD_FRAME = 1008, 1003
-"""Codes of the protocol: the policy is violated; data of a kind that is not accepted."""
-
-SCRIPTS = Path(__file__).parents[1] / "assets" / "files"
-DOCUMENTATION = Path(__file__).parents[3] / "docs" / "_build" / "html"
-"""Folder of the documentation, which `make docs` builds in a checkout."""
-
-LOG = logging.getLogger("lrlab.live")
 
 
 class TabConnection:
@@ -190,9 +187,6 @@ async def lifespan(app: object) -> AsyncIterator[None]:
     channel.serving, channel.loop = False, None
     # A server that a signal ends does not run its exit handlers.
     await asyncio.to_thread(close_engines)
-
-
-MIDDLEWARE = [Middleware(AddHeaders)]
 
 
 def routes() -> list[BaseRoute]:

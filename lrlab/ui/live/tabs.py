@@ -16,6 +16,10 @@ from lrlab.parameters import InputError
 
 Parts = Mapping[str, Any]
 """Live parts of a page by name, each a `Figure` or HTML."""
+PATIENCE_SECONDS = 0.5
+"""Seconds before a slow answer stops blocking others."""
+ARRIVE_SECONDS = 20.0
+"""For how long a tab may not have connected yet."""
 
 
 class Message(NamedTuple):
@@ -78,9 +82,6 @@ def encoded(part: Figure | str) -> str:
     """Return a live part as JSON, without the template that the browser already has."""
     return part.to_json(template=False) if isinstance(part, Figure) else json.dumps(part)
 
-
-PATIENCE_SECONDS = 0.5
-"""Seconds before a slow answer stops blocking others."""
 
 # Each thread waits for a worker most of its time.
 _pool = ThreadPoolExecutor(32, thread_name_prefix="lrlab-drag")
@@ -147,9 +148,6 @@ class SliderPreview:
         # The next position waits behind the positions of other sliders.
         _pool.submit(self._answer)
 
-
-ARRIVE_SECONDS = 20.0
-"""For how long a tab may not have connected yet."""
 
 View = Callable[[], Parts]
 Connection = Callable[[Message], None]

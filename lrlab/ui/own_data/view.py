@@ -53,6 +53,10 @@ LABELS = Parameter(meaning="last:6, first:6, or names separated by commas", name
 RANK = Parameter(
     meaning="rank of the matrix; 0 chooses it on held-out numbers", name="rank", kind=int, default=0, low=0, high=1000
 )
+PAGE = "own_data"
+BESIDE = {"flipped-logistic": ("glm",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
+"""By model: solvers that run at first, besides the default one."""
+BEFORE = "The metric on held-out data and the estimate appear here."
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,12 +215,6 @@ def choose_options(link: Permalink, task: Task) -> dict[str, Any]:
         values |= controls.widgets(link, controls.with_defaults(usual, first), shown=place.open, **look)
     said = {p.name: values[p.name] for p in usual if p.name in first or values[p.name] != p.default}
     return {**said, **({rank: values["rank"]} if rank and values["rank"] else {})}
-
-
-PAGE = "own_data"
-BESIDE = {"flipped-logistic": ("glm",), "inductive-completion": ("soft-impute",), "multilabel": FIRST}
-"""By model: solvers that run at first, besides the default one."""
-BEFORE = "The metric on held-out data and the estimate appear here."
 
 
 def show(link: Permalink, shown: Shown | InputError | None) -> None:

@@ -32,6 +32,8 @@ from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 
 PRINTED = "Redrawn from all numbers that the paper prints."
+AT = "at"
+"""The position of a theorem's slider, in the address."""
 
 
 class Computed:
@@ -112,10 +114,6 @@ def _two_per_line(preset: Preset, shown: Sequence[Panel]) -> None:
 def _figure(preset: Preset, panel: Panel, ending: str = "") -> None:
     plot.show(panel.figure, key=figure_name(preset, panel) + ending, label=f"{panel.title}. {panel.caption}")
     st.caption(panel.caption)
-
-
-AT = "at"
-"""The position of a theorem's slider, in the address."""
 
 
 def statement(preset: Preset) -> None:

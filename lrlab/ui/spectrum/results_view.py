@@ -34,6 +34,32 @@ from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
 
 Address = Mapping[str, str]
+FIGURES = {"values": figures.eigenvalues, "overlap": figures.overlaps}
+"""What makes each figure, by the name of its live part."""
+MOMENTS = {"auto": "automatic", "M": "M", "M'": "M′"}
+MATRICES = (
+    r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
+    r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
+    "only while their values stay above the rest. Dashed: the asymptotic limit for independent normal noise, "
+    "shown if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
+    "fewer, equal singular values split, and large responses widen the bulk."
+)
+PHASES = (
+    r"The moment averages $a a^*$ with the weights of the optimal initialization, which favor large measurements. Its "
+    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: asymptotically exact at "
+    "fixed $m/p$ (Lu & Li 2017)."
+)
+PAIRS = (
+    "Dashed: the limit at this $n/p$ as $n$ and $p$ grow; of eigenvalues of noise the mean at this $p$ "
+    "(Tracy-Widom). Bands: the range of 90% of simulations at this $n$ and $p$ (up to $p = 200$); where the "
+    "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
+    "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
+    "signal (1 is exact) does not vanish as $n$ and $p$ grow."
+)
+PAIRS_ALONE = (
+    "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
+    "Theory is known only for uncorrelated Gaussian samples: none is shown."
+)
 
 
 def offered(link: Permalink) -> list[str]:
@@ -183,34 +209,6 @@ def show_histogram(plan: SpectrumPlan, moment: str) -> None:
     plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
     plot.slider(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
     plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)
-
-
-FIGURES = {"values": figures.eigenvalues, "overlap": figures.overlaps}
-"""What makes each figure, by the name of its live part."""
-MOMENTS = {"auto": "automatic", "M": "M", "M'": "M′"}
-MATRICES = (
-    r"The moment is the average of each measurement times its measurement matrix; its mean is the matrix $W$. Solvers "
-    r"start from its $k$ leading singular vectors (eigenvectors for a network), which are close to the ones of $W$ "
-    "only while their values stay above the rest. Dashed: the asymptotic limit for independent normal noise, "
-    "shown if there are so many measurements that it predicts the gap within 10% and the overlap within 0.05. With "
-    "fewer, equal singular values split, and large responses widen the bulk."
-)
-PHASES = (
-    r"The moment averages $a a^*$ with the weights of the optimal initialization, which favor large measurements. Its "
-    "leading eigenvector overlaps with the signal once its eigenvalue leaves the bulk. Dashed: asymptotically exact at "
-    "fixed $m/p$ (Lu & Li 2017)."
-)
-PAIRS = (
-    "Dashed: the limit at this $n/p$ as $n$ and $p$ grow; of eigenvalues of noise the mean at this $p$ "
-    "(Tracy-Widom). Bands: the range of 90% of simulations at this $n$ and $p$ (up to $p = 200$); where the "
-    "dashed curves meet, the change is gradual at small $p$. Dotted: eigenvalues for infinite $n$. Shaded: recovery "
-    "possible, since $n/p$ exceeds the threshold above which the squared overlap of the leading eigenvector with the "
-    "signal (1 is exact) does not vanish as $n$ and $p$ grow."
-)
-PAIRS_ALONE = (
-    "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
-    "Theory is known only for uncorrelated Gaussian samples: none is shown."
-)
 
 
 def shown(

@@ -37,6 +37,11 @@ MEANING = "two sliders, or a click, choose a grid point; its first trial appears
 
 Place = tuple[int, int]
 """The column and the row of a cell."""
+NOTE = (
+    "One row per grid point and solver. successes, success_rate, low, high: successful trials, their rate and its 95% "
+    "interval. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
+    "among_best: nobody clearly beats the solver. title: of the solver. Last: the fixed parameters."
+)
 
 
 def choose_crosshair(link: Permalink, view: View) -> bool:
@@ -132,13 +137,6 @@ def _begun(jobs: Sequence[Job]) -> LiveRuns:
     following = get_engine().follow(jobs)
     live.await_results(following)
     return following
-
-
-NOTE = (
-    "One row per grid point and solver. successes, success_rate, low, high: successful trials, their rate and its 95% "
-    "interval. mean, spread, quartiles: of the metric. seed: of the first trial. shown: as on the map, maybe inferred. "
-    "among_best: nobody clearly beats the solver. title: of the solver. Last: the fixed parameters."
-)
 
 
 def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: bool = False) -> Callable[[plot.Click], None]:

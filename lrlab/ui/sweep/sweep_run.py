@@ -29,6 +29,16 @@ from lrlab.ui.widgets import permalink
 from lrlab.ui.widgets.text import plain, show_error, show_warning
 
 COMPUTED = "Nothing remains to compute: Run shows the stored trials."
+DAY_SECONDS = 86_400.0
+EXAMPLE = """model = "polynomial-network"
+solvers = ["tangent-descent", "ep-rom"]
+trials = 20
+[spec]
+p = 60
+[axes]
+m = [200, 400, 800]
+r = { from = 1, to = 5, steps = 5 }
+"""
 
 
 def data(sweep: Sweep | None) -> SweepData | None:
@@ -173,9 +183,6 @@ def caption(sweep: Sweep, table: pd.DataFrame) -> None:
     st.caption("  \n".join(words))
 
 
-DAY_SECONDS = 86_400.0
-
-
 def show_past() -> None:
     """Show the sweeps that this browser has run, each with a button that opens it."""
     fold = st.expander("Past sweeps", key="transition-past", on_change="rerun")
@@ -276,14 +283,3 @@ def read() -> None:
     else:
         st.session_state["transition:unread"] = ""
         open_sweep(definition.sweep, definition.title)
-
-
-EXAMPLE = """model = "polynomial-network"
-solvers = ["tangent-descent", "ep-rom"]
-trials = 20
-[spec]
-p = 60
-[axes]
-m = [200, 400, 800]
-r = { from = 1, to = 5, steps = 5 }
-"""

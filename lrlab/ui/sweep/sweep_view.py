@@ -52,6 +52,12 @@ REGIONS = {
     "impossible": "Impossible: no method exceeds {level} asymptotically, and hardly any trial does at this n and p.",
     "hard": "Hard: some method can, but no polynomial-time method is known to.",
 }
+RULES = (
+    "All solvers of a grid point see the same data. A solver wins if its error is more than 10% smaller than every "
+    "other's, by paired intervals of 95%, corrected for the numbers of solvers and looks. Stripes: up to "
+    "three solvers that nobody clearly beats, the fastest first; gray: more. If several recover exactly, with errors "
+    "below 0.001, the seconds per solved problem decide, from a factor of 1.5."
+)
 
 
 def choices(link: Permalink, sweep: Sweep | None, data: SweepData | None) -> View:
@@ -189,14 +195,6 @@ def message(name: str, cells: pd.DataFrame, x: Scale, y: Scale) -> str:
     high, low = (known.loc[known["value"].astype(float).agg(end)] for end in ("idxmax", "idxmin"))
     ends = " and ".join(f"{one['value']:.2g} at {one['x']:.4g}, {one['y']:.4g}" for one in (high, low))
     return f"{plane}: {len(known)} of {len(cells)} grid points, between {ends}"
-
-
-RULES = (
-    "All solvers of a grid point see the same data. A solver wins if its error is more than 10% smaller than every "
-    "other's, by paired intervals of 95%, corrected for the numbers of solvers and looks. Stripes: up to "
-    "three solvers that nobody clearly beats, the fastest first; gray: more. If several recover exactly, with errors "
-    "below 0.001, the seconds per solved problem decide, from a factor of 1.5."
-)
 
 
 def race_button(sweep: Sweep | None) -> None:

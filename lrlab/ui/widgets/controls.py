@@ -27,6 +27,14 @@ TRIALS = Parameter(
 
 UNKNOWN = object()
 """The value of a widget that has none yet: that may be None, of a number that was cleared."""
+FEWEST, MOST = 2, 60
+"""Values of a range."""
+NONE = "none"
+"""The choice of no axis."""
+LISTED = Parameter(
+    meaning="values one by one, instead of the range", name="values", symbol="values", kind=str, default=""
+)
+LISTED_ONE = Parameter(meaning="a value of an axis", name="values", default=1.0)
 
 
 def label(parameter: Parameter) -> str:
@@ -157,6 +165,7 @@ def choose(
     default: str = "",
     scope: str = "",
     few: bool = False,
+    **look: Any,
 ) -> str:
     """Show a choice between options, initially the default or the first, and return the chosen one.
 
@@ -167,17 +176,7 @@ def choose(
     if current(link, key := link.key(name, scope)) not in options:
         # Another model may have other options.
         st.session_state.pop(key, None)
-    return str(widget(link, parameter, scope=scope, few=few, label=title, format_func=options.__getitem__))
-
-
-FEWEST, MOST = 2, 60
-"""Values of a range."""
-NONE = "none"
-"""The choice of no axis."""
-LISTED = Parameter(
-    meaning="values one by one, instead of the range", name="values", symbol="values", kind=str, default=""
-)
-LISTED_ONE = Parameter(meaning="a value of an axis", name="values", default=1.0)
+    return str(widget(link, parameter, scope=scope, few=few, label=title, format_func=options.__getitem__, **look))
 
 
 class Axis(NamedTuple):
@@ -213,17 +212,9 @@ def choose_axis(
     the values may also be listed one by one.
     """
     titles = ({NONE: "no second axis"} if optional else {}) | axes(catalog.MODELS[model])
-    parameter = Parameter(
-        meaning="what is varied",
-        choices=tuple(titles),
-        name=f"{prefix}axis",
-        kind=str,
-        default=default if default in titles else next(iter(titles)),
-    )
-    known, now = declared(catalog.MODELS[model]), current(link, link.key(parameter.name, model))
-    meaning = explanation(known[now] if now in known else parameter)
-    look: dict[str, Any] = {"label": label, "format_func": titles.__getitem__, "help": meaning}
-    name = str(widget(link, parameter, scope=model, **look))
+    known, now = declared(catalog.MODELS[model]), current(link, link.key(f"{prefix}axis", model))
+    look: dict[str, Any] = {"help": explanation(known[now])} if now in known else {}
+    name = choose(link, f"{prefix}axis", titles, "what is varied", label, default=default, scope=model, **look)
     if name == NONE:
         link.accept(prefix + part.name for part in (*_parts(0.0, 1.0, "linear", points), LISTED))
         return None
