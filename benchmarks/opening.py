@@ -18,7 +18,7 @@ from lrlab.store.store import Store
 from lrlab.sweeps.run import run
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import opening
-from lrlab.ui.spectrum.results_view import python_script
+from lrlab.ui.spectrum import python_script
 
 DIGITS = 6
 PAGES = Path(__file__).parents[1] / "pages"

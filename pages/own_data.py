@@ -1,6 +1,6 @@
 """Your data: solvers on your own responses, matrices, patterns and labels; what is recovered, as files."""
 
-from lrlab.ui.own_data import view
+from lrlab.ui import own_data
 from lrlab.ui.shared import page
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -10,5 +10,5 @@ page.heading(
     "Drop a file: lrlab recognizes its content, runs solvers, and evaluates them on held-out data. Files stay in "
     "this session, on the machine that serves the page.",
 )
-view.show(link, view.choose(link))
+own_data.show(link, own_data.choose(link))
 link.write()

@@ -5,10 +5,10 @@ from functools import partial
 import streamlit as st
 
 from lrlab import catalog
+from lrlab.ui import spectrum
 from lrlab.ui.live import fragments
 from lrlab.ui.shared import live, page, problem_controls
-from lrlab.ui.spectrum import results_view
-from lrlab.ui.spectrum.results_view import SpectrumPlan, is_pairwise
+from lrlab.ui.spectrum import SpectrumPlan, is_pairwise
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -17,9 +17,9 @@ OPENING = {"model": "one-bit-phase-retrieval", "n": "6000", "p": "200"}
 
 link = Permalink("spectrum", OPENING)
 with page.controls():
-    model = problem_controls.choose_model(link, results_view.offered(link))
+    model = problem_controls.choose_model(link, spectrum.offered(link))
 entry = catalog.model_entry(model)
-if refused := results_view.refusal(link, entry):
+if refused := spectrum.refusal(link, entry):
     page.heading("Eigengaps")
     page.show_errors(refused)
     link.write()
@@ -33,8 +33,8 @@ else:
         spec = problem_controls.choose_spec(
             link, model, without=decided, main=problem_controls.draggable(model, decided)
         )
-        results_view.preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
-    plan = results_view.make_plan(spec, along, trials)
+        spectrum.preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
+    plan = spectrum.make_plan(spec, along, trials)
     page.show_errors(along, spec, plan)
 
     @fragments.fragment
@@ -44,15 +44,15 @@ else:
         with page.row():
             page.heading("Eigengaps")
             wanted = ready and link.take_opened()
-            live.buttons("spectrum", partial(results_view.begin, plan), ready=ready, about=plan, wanted=wanted)
+            live.buttons("spectrum", partial(spectrum.begin, plan), ready=ready, about=plan, wanted=wanted)
             if is_pairwise(model):
                 meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
-                moment = controls.choose(link, "moment", results_view.MOMENTS, meaning, "Moment", few=True)
+                moment = controls.choose(link, "moment", spectrum.MOMENTS, meaning, "Moment", few=True)
         if ready and is_pairwise(model):
-            results_view.show_histogram(plan, moment)
-        parts = partial(results_view.live_parts, live.about("spectrum"), moment)
-        live.follow("spectrum", lambda: results_view.draw(plan, moment), parts)
+            spectrum.show_histogram(plan, moment)
+        parts = partial(spectrum.live_parts, live.about("spectrum"), moment)
+        live.follow("spectrum", lambda: spectrum.draw(plan, moment), parts)
         if ready:
-            results_view.follow_sliders(link, plan, moment)
-            page.fold_code(results_view.python_script(plan))
+            spectrum.follow_sliders(link, plan, moment)
+            page.fold_code(spectrum.python_script(plan))
         link.write()

@@ -21,7 +21,7 @@ from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.spectra import moments
 from lrlab.theory.predicted_overlap import best_overlap
-from lrlab.ui.converge.result_tabs import theory_caption
+from lrlab.ui.converge.run_controls import theory_caption
 
 
 def test_a_figure_is_what_plotly_makes_of_the_same_calls():

@@ -28,7 +28,7 @@ from lrlab.solver_entry import SolverEntry
 from lrlab.spectra import moments, pairwise
 from lrlab.sweeps import toml
 from lrlab.ui.shared import code
-from lrlab.ui.spectrum.results_view import python_script
+from lrlab.ui.spectrum import python_script
 from lrlab.ui.sweep import sweep_offers
 from lrlab.ui.sweep.sweep_controls import of_sweep_page
 

@@ -21,7 +21,7 @@ import lrlab
 from benchmarks.load.classroom import attend, predict
 from lrlab.sweeps.toml import parse
 from lrlab.ui import startup
-from lrlab.ui.spectrum.results_view import sentence
+from lrlab.ui.spectrum import sentence
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.controls import Axis, fine
 from lrlab.ui.widgets.text import JOINER, plain

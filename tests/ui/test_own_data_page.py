@@ -9,8 +9,8 @@ import pytest
 from lrlab.__main__ import main
 from lrlab.data.examples import EXAMPLES
 from lrlab.parameters import InputError
-from lrlab.ui.own_data import view
-from lrlab.ui.own_data.view import TILES, roles, short_name
+from lrlab.ui import own_data
+from lrlab.ui.own_data import TILES, roles, short_name
 from lrlab.ui.shared import live
 from tests.data import cases
 from tests.data.hostile import KINDS as HOSTILE
@@ -80,12 +80,12 @@ def test_a_file_is_recognized_and_its_code_gives_the_same(kind, tmp_path, monkey
         (tmp_path / name).write_bytes(content)
     names: dict = {}
     about = at.session_state["own_data:about"]
-    exec(view.python(about, [first.job]), names)
+    exec(own_data.python(about, [first.job]), names)
     fit = names[first.job.solver.replace("-", "_")]
     measure = list(first.job.spec.data_metrics)[0]
     assert fit.trace.rows[-1][measure] == pytest.approx(first.trace.rows[-1][measure])
     assert kind != "responses" or np.allclose(at.dataframe[0].value["direction"], fit.trace.estimate)
-    assert main(view.shell(about, [first.job]).split()[3:]) == 0 and words in capsys.readouterr().out
+    assert main(own_data.shell(about, [first.job]).split()[3:]) == 0 and words in capsys.readouterr().out
 
 
 def test_results_of_other_data_are_said_to_be_that():

@@ -26,7 +26,7 @@ from lrlab.parameters import InputError, counted, display_name
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.ui.converge import result_tabs
+from lrlab.ui.converge import run_controls
 from lrlab.ui.converge.run_controls import HEIGHT, LEGEND, PINNED, CurveSettings
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, progress
@@ -187,7 +187,7 @@ def shown(
     parts: dict[str, Any] = {
         "converge.sentence": f"<strong>{sentence}</strong>" if begun else f"{sentence} Press Run.",
         "converge.progress": progress.run_bar(runs) if alive else "",
-        "converge.cards": result_tabs.cards(runs, drawn, family(spec.model).measures),
+        "converge.cards": run_controls.cards(runs, drawn, family(spec.model).measures),
     }
     if figures:
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
@@ -245,7 +245,7 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
         st.latex(spec.equation)
     with st.container(key="converge-verdict"):
         plot.words(parts["converge.sentence"], key="converge.sentence")
-    result_tabs.show(settings, spec, runs, drawn, parts, ran=following is not None)
+    run_controls.show_tabs(settings, spec, runs, drawn, parts, ran=following is not None)
 
 
 def pin_button() -> None:

@@ -1,25 +1,42 @@
-"""Controls above the figures of the page *Run*: the buttons of a run; measure, time and scales of the curves."""
+"""Controls above the figures of *Run*, and the tabs below: why it works, all numbers, the table of iterates, code."""
 
+import inspect
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
-from lrlab.catalog import model_entry
+from lrlab.catalog import family, model_entry
 from lrlab.engine.engine import get_engine
+from lrlab.figures import convergence
 from lrlab.figures.recovery import Recovery
+from lrlab.figures.runs import truth_of
 from lrlab.model_entry import Measure
-from lrlab.parameters import display_name
+from lrlab.parameters import display_name, duration
 from lrlab.protocol import Spec
+from lrlab.runs import theory
 from lrlab.runs.job import Job
-from lrlab.ui.shared import live
-from lrlab.ui.widgets import controls
+from lrlab.ui.live.tabs import Parts
+from lrlab.ui.shared import code, live, page
+from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink
+from lrlab.ui.widgets.text import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SEEDS = 2**32
 HEIGHT, LEGEND = 400, 100
 """Height of the large figures of the first screen, and of the legend below the curves, in pixels."""
 ON_CHANGE, PINNED = "converge-on-change", "converge:pinned"
+WHY, NUMBERS, TABLE, CODE = "Why it works", "Numbers", "Table", "Code"
+AT_THIS_SIZE = "Dashed: the mean final metric over problems simulated at this size, with the band of 80% of them."
+BEST_ON_AVERAGE = (
+    "Dotted: the Bayes-optimal value at this n and p, with the band of 80% of trials. A single run may end "
+    "beyond it; the mean of many runs does not."
+)
+STATES = {"waiting": "Waiting for a free worker.", "running": "Running.", "failed": "Failed."}
 
 
 class CurveSettings(NamedTuple):
@@ -93,3 +110,146 @@ def absent_measures(model: str, spec: object) -> set[str]:
     known = spec if isinstance(spec, Spec) else entry.spec()
     others = {name for name, one in entry.family.measures.items() if one.constant or one.quotient[0]}
     return others | {*known.absent_metrics}
+
+
+def show_tabs(
+    settings: CurveSettings,
+    spec: Spec,
+    runs: Sequence[Any],
+    drawn: Sequence[Recovery],
+    parts: Parts,
+    *,
+    ran: bool,
+) -> None:
+    """Show the tabs; only the open one is made and sent; ran: whether there are results."""
+    jobs = [run.job for run in runs]
+    contents = {
+        WHY: lambda: _why(spec, jobs),
+        NUMBERS: lambda: _numbers(settings, spec, drawn, parts, ran),
+        TABLE: lambda: _table(spec, runs if ran else ()),
+        CODE: lambda: page.copy(code.python(jobs), code.shell(jobs), figure=code.figure(jobs)),
+    }
+    tabs = st.tabs(list(contents), default=NUMBERS, key="converge-tabs", on_change="rerun")
+    for place, draw in zip(tabs, contents.values(), strict=True):
+        if place.open:
+            with place:
+                draw()
+
+
+def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], parts: Parts, ran: bool) -> None:
+    """Show the numbers of each run and their meaning."""
+    measures = family(spec.model).measures
+    meaning = measures[settings.measure].meaning
+    words = [f"**{display_name(settings.measure)}**: {meaning}. " + theory_caption(drawn, settings.measure)]
+    if ran and (reason := family(spec.model).why_no_best(spec)):
+        words.append(f"No Bayes-optimal line at this n and p: {reason}.")
+    st.caption("\n\n".join([*words, plain(code.describe_spec(spec))]))
+    if ran:
+        plot.words(parts["converge.cards"], key="converge.cards")
+        st.caption(_meanings(drawn, measures))
+    _show_values(parts, known=truth_of(spec) is not None)
+
+
+def _show_values(parts: Parts, known: bool) -> None:
+    """Draw the singular values of matrices; known: whether the ground truth is."""
+    if "converge.values" in parts:
+        plot.show(parts["converge.values"], key="converge.values", label="singular values")
+        st.caption(f"{'Gray: the ground truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
+
+
+def _table(spec: Spec, runs: Sequence[Any]) -> None:
+    """Show all iterates, and offer them as a file."""
+    meanings = " ".join(f"{name}: {measure.meaning}." for name, measure in family(spec.model).measures.items())
+    given = dict.fromkeys(f"{run.job.entry.title}: {words}" for run in runs if (words := run.job.given))
+    rows = table(runs)
+    tables.view(rows, f"One row per iterate. seconds: solver time. {meanings} {' '.join(given)}".rstrip())
+    tables.download_csv("Download CSV", rows, f"{spec.model}-convergence", key="converge-table-csv")
+
+
+def _why(spec: Spec, jobs: Sequence[Job]) -> None:
+    """Show what makes the model recoverable, and a card for each solver."""
+    st.markdown(spec.summary)
+    for job in jobs:
+        entry = job.entry
+        with st.container(border=True, key=f"converge-why-{entry.name}"):
+            st.markdown(f"**{entry.title}.** {entry.summary}")
+            st.latex(entry.update)
+            st.caption(" ".join(part for part in (job.given, entry.reference) if part))
+            with st.popover(f"Docstring of {entry.name}", type="tertiary", width="content"):
+                st.code(inspect.getdoc(entry.run) or "", language=None, wrap_lines=True)
+
+
+def cards(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
+    """Return a card with the numbers of each solver as HTML."""
+    body = "".join(_card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
+    return f'<div class="lr-runs">{body}</div>'
+
+
+def _meanings(drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
+    present = {name for look in drawn for row in look.rows[-1:] for name in row}
+    displayed = {display_name(name): measure for name, measure in measures.items() if name in present}
+    return " ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items())
+
+
+def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
+    """Return one solver's card as HTML."""
+    trace, row = run.trace, dict(look.rows[-1]) if look.rows else {}
+    if run.state == "failed":
+        words, mark = escape(str(run.error or STATES["failed"])), ' class="failed"'
+    else:
+        stop = trace.ending if trace.stop else STATES.get(run.state, "")
+        words, mark = escape(" ".join(part for part in (stop, trace.note, trace.swing) if part)), ""
+    if run.state == "running" and run.progress and not row:
+        words = f"Reading the data: {100 * run.progress:.0f}%."
+    words = " ".join(part for part in (words, run.job.given) if part)
+    numbers = [
+        _number("iterations", f"{row.get('iteration', 0):.0f}"),
+        _number("solver time", duration(row.get("seconds", 0.0))),
+    ]
+    for name, measure in measures.items():
+        if name in row and row[name] == row[name]:
+            predicted = convergence.prediction(look.predictions, name)
+            # With a true minus sign.
+            numbers.append(_number(name, f"{row[name]:.4g}".replace("-", "−"), predicted, measure.meaning))
+    return (
+        f'<article class="lr-run" style="--c: {look.color}"><h2>{escape(look.title)}</h2>'
+        f'<p{mark}>{words}</p><dl class="lr-numbers">{"".join(numbers)}</dl></article>'
+    )
+
+
+def _number(name: str, value: str, predicted: float | None = None, meaning: str = "") -> str:
+    """Return one number as HTML, with its name above and the prediction below."""
+    theory = f"<small>theory {predicted:.4g}</small>" if predicted is not None else ""
+    title = f' title="{escape(meaning)}"' if meaning else ""
+    return f"<div{title}><dt>{display_name(name)}</dt><dd>{value}{theory}</dd></div>"
+
+
+def theory_caption(drawn: Sequence[Recovery], measure: str) -> str:
+    """Return the meaning of the lines and marks of theory, or "" if there are none."""
+
+    def known(prefix: str, of: str = measure) -> bool:
+        return any(convergence.prediction(run.predictions, of, prefix) is not None for run in drawn)
+
+    words = ["Star: the asymptotic prediction of the initialization."] * known("predicted", f"start_{measure}")
+    words += [AT_THIS_SIZE] * known("predicted")
+    words += ["Thin and dotted: the asymptotic limit of a solver at this n/p."] * known("limit")
+    iterated = [run.title for run in drawn if run.expected and measure in ("error", "overlap")]
+    if iterated:
+        words.append(f"Dashed and curved: each iterate of {', '.join(iterated)}.")
+    words += [BEST_ON_AVERAGE] * known("best")
+    hard = ", and the limit of polynomial-time methods" * known("limit_best_fast")
+    limits = f"Thin and gray: the asymptotic information-theoretic limit{hard}; small problems may end beyond it."
+    words += [limits] * known("limit_best")
+    return " ".join(words)
+
+
+def table(runs: Sequence[Any]) -> "pd.DataFrame":
+    """Return all iterates of all runs, with the predictions."""
+    import pandas as pd
+
+    rows = [
+        {"solver": run.job.solver, **row, **theory.predictions(run.job), "title": run.job.entry.title}
+        for run in runs
+        for row in run.trace.rows
+    ]
+    return pd.DataFrame(rows, columns=None if rows else ["solver", "iteration", "seconds"])

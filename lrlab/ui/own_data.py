@@ -24,7 +24,7 @@ from lrlab.model_entry import Panel
 from lrlab.parameters import InputError, Parameter, Value, declared
 from lrlab.protocol import Limits
 from lrlab.runs.job import Job
-from lrlab.ui.converge import result_tabs, results_view
+from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.converge.run_controls import HEIGHT, CurveSettings
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, live, page, problem_controls, progress
@@ -253,7 +253,7 @@ def parts_of(runs: Sequence[Any], alive: bool) -> Parts:
     return {
         f"{PAGE}.progress": progress.run_bar(runs) if alive else "",
         f"{PAGE}.curves": results_view.curves(settings, spec, drawn, alive),
-        f"{PAGE}.cards": result_tabs.cards(runs, drawn, measures),
+        f"{PAGE}.cards": run_controls.cards(runs, drawn, measures),
     }
 
 
