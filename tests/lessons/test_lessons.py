@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks import shipped_theory
 from lrlab import lessons
-from lrlab.lessons.definition import PLACE
+from lrlab.lessons import PLACE
 from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.theory import bulk as noise

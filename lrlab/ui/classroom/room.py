@@ -16,7 +16,7 @@ from lrlab import catalog, lessons
 from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Results
 from lrlab.figures.numbers import rounded
-from lrlab.lessons.definition import Question, Step
+from lrlab.lessons import Question, Step
 from lrlab.models.axes import axes, first_range, is_whole, place
 from lrlab.parameters import InputError, Value, display_name
 from lrlab.runs.job import Job, make_job

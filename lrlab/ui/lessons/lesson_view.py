@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from lrlab import lessons
-from lrlab.lessons import terms
-from lrlab.lessons.definition import Lesson, Question, Step
+from lrlab.lessons import Lesson, Question, Step, terms
 from lrlab.lessons.figure import Figure
 from lrlab.parameters import Parameter, counted
 from lrlab.ui.classroom import room
