@@ -16,7 +16,7 @@ from lrlab.ui.lessons import drawing, lesson_view
 from lrlab.ui.lessons.drawing import DrawnPoll
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.tabs import Parts
-from lrlab.ui.shared import live, page
+from lrlab.ui.shared import cards, live, page
 from lrlab.ui.widgets import plot, tables
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain, show_error
@@ -61,7 +61,9 @@ def _enter(link: Permalink) -> None:
         if st.form_submit_button("Open", type="primary") and code.strip():
             st.session_state[link.key("code")] = code.strip().upper()
             st.rerun()
-    st.caption("Teachers: press *Poll the class* on a lesson, on *Draw the phase transition*, or on *Run*.")
+    st.caption("Teachers: press *Poll the class* on one of these pages, on another lesson, or on *Run*.")
+    known = [lesson_view.lesson_card("one-bit"), lesson_view.lesson_card("eigengap"), lesson_view.DRAW]
+    cards.show(known, lambda card: live.go(card.page, card.address))
 
 
 def _teacher(room: Room) -> None:
