@@ -1,35 +1,17 @@
-"""HTML pages that need no other file: of one preset, and of all presets after a table of verdicts."""
+"""The page of all presets, after a table of verdicts."""
 
 import os
 from collections.abc import Callable
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-from jinja2 import Template
 
 from lrlab import presets
 from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Start
 from lrlab.parameters import InputError
 from lrlab.presets import shipped
-from lrlab.presets.definition import Preset
-from lrlab.presets.papers import paper_of
-from lrlab.presets.result import Result, counts, lines
+from lrlab.presets.page import Part, pages
 from lrlab.runs.run import Progress, silent
-
-PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding="utf-8"), autoescape=True)
-
-
-def page(preset: Preset, result: Result) -> str:
-    """Return the page of a preset: title, explanation, panels side by side if the page is wide, captions."""
-    return PAGE.render(title=preset.title, parts=[(preset, result, "")], command=command(preset))
-
-
-def command(preset: Preset) -> str:
-    """Return the command that computes a preset."""
-    at = "" if preset.at is None else f" --at {preset.at:g}"
-    return f"python -m lrlab paper {preset.name}{' --quick' if preset.quick else ''}{at}"
 
 
 def write_report(
@@ -48,8 +30,7 @@ def write_report(
     `presets.run`; lrlab computes a trial that several presets share once. If data is missing or a trial fails, the page
     says why, and the other presets follow. begin(name) is called before each preset.
     """
-    # Each preset with its result, if any, and how lrlab computed it, or why it could not.
-    folder, parts = presets.writable(Path(out)), list[tuple[Preset, Result | None, str]]()
+    folder, parts = presets.writable(Path(out)), list[Part]()
     paths = [folder / "papers.html"]
     with TemporaryDirectory() as temporary:
         shared = store or Path(temporary) / "results.sqlite"
@@ -70,8 +51,5 @@ def write_report(
                 parts.append((preset, result, words))
             except (InputError, RuntimeError) as error:
                 parts.append((preset, None, f"Not computed: {str(error).rstrip('.')}."))
-    judged = [line for _, result, _ in parts if result for line in lines(result.table)]
-    shown = {"judged": judged, "counts": counts(judged), "lines": lines, "paper_of": paper_of}
-    text = PAGE.render(title="Experiments of five papers, computed anew", parts=parts, **shown)
-    paths[0].write_text(text, encoding="utf-8")
+    paths[0].write_text(pages("Experiments of five papers, computed anew", parts), encoding="utf-8")
     return paths

@@ -19,8 +19,8 @@ from lrlab.models.axes import axes
 from lrlab.parameters import InputError, Parameter, counted, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
+from lrlab.presets.page import command, page
 from lrlab.presets.papers import FOLDER, HOW, SETS, paper_of, presence
-from lrlab.presets.report import command, page
 from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.presets.table import redrawn
