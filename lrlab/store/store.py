@@ -4,13 +4,19 @@ A cell is a `Job`: spec with the sweep's seed, solver, options and limits. Its t
 `runs.run.trial_spec` gives each trial its seed.
 """
 
+import atexit
 import errno
 import hashlib
 import json
 import os
+import shutil
 import sqlite3
+import sys
+import tempfile
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import cache, partial
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
@@ -144,7 +150,7 @@ class Store(AbstractContextManager["Store"]):
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the stored results of items that are not trials, by key, as far as the store has them.
 
-        A key is a hash of the item's values and of the code's version, see `presets.resumed`.
+        A key is a hash of the item's values and of the code's version, see `presets.shipped`.
         """
         with self.reading() as connection:
             look_up = "SELECT key, result FROM items WHERE key = ?"
@@ -339,3 +345,47 @@ def texts_of(job: Job) -> tuple[str, ...]:
 def key_of(job: Job) -> bytes:
     """Return the key of a job's trials: a hash of all its values and of the code's version."""
     return hashlib.blake2b("\0".join(texts_of(job)).encode(), digest_size=16).digest()
+
+
+class SharedStore:
+    """The store that all pages of a server share.
+
+    path: its file. open(): returns the store, for the calling thread. warning: empty, or the sentence why the wanted
+    file cannot be used; `path` is then a temporary file, removed at the end of this process.
+    """
+
+    def __init__(self, wanted: Path) -> None:
+        """Check the file once, and make it if it is missing."""
+        self.path, self.warning = wanted, ""
+        try:
+            Store(wanted).close()
+        except (InputError, RuntimeError) as error:
+            folder = tempfile.mkdtemp(prefix="lrlab-store-")
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            self.path = Path(folder) / "temporary.sqlite"
+            self.warning = f"{str(error).rstrip('.')}. Until then sweeps are stored only while this server runs."
+        self.open = partial(Store, self.path)
+
+
+def default_path() -> Path:
+    """Return the file of the shared store: LRLAB_STORE, or `lrlab/trials.sqlite` in the user's data folder."""
+    if chosen := os.environ.get("LRLAB_STORE"):
+        return Path(chosen)
+    usual = Path.home() / ("Library/Application Support" if sys.platform == "darwin" else ".local/share")
+    return Path(os.environ.get("XDG_DATA_HOME") or usual) / "lrlab" / "trials.sqlite"
+
+
+_opening = threading.Lock()
+_shared = cache(SharedStore)
+
+
+def get_shared_store() -> SharedStore:
+    """Return the store of this process; a server opens it when it starts."""
+    path = default_path()
+    # Two threads would make two temporary stores.
+    with _opening:
+        if "LRLAB_STORE" not in os.environ:
+            # If this fails, the store's warning says so.
+            with suppress(OSError):
+                path.parent.mkdir(parents=True, exist_ok=True)
+        return _shared(path)

@@ -17,8 +17,7 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.messages import EngineClosed, Failure
 from lrlab.engine.results import Start
 from lrlab.parameters import InputError
-from lrlab.store.location import SharedStore
-from lrlab.store.store import Store
+from lrlab.store.store import SharedStore, Store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.run import run

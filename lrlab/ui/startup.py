@@ -24,7 +24,7 @@ def _warm() -> None:
     from lrlab.engine.engine import get_engine
     from lrlab.parameters import InputError
     from lrlab.settings import profile
-    from lrlab.store.location import get_shared_store
+    from lrlab.store.store import get_shared_store
 
     if profile() == "classroom":
         log = logging.getLogger("lrlab.jobs")

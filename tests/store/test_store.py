@@ -23,8 +23,7 @@ from lrlab.linalg import hard_threshold
 from lrlab.model_entry import Success
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, TrialResult, run_traced, run_trial, trial_spec
-from lrlab.store.location import get_shared_store
-from lrlab.store.store import Store, export
+from lrlab.store.store import Store, export, get_shared_store
 from lrlab.sweeps import run as running
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run

@@ -12,10 +12,8 @@ import pytest
 from lrlab import InputError, spec
 from lrlab.engine.messages import EngineClosed
 from lrlab.engine.results import LocalResults
-from lrlab.store import location
 from lrlab.store import store as stores
-from lrlab.store.location import SharedStore, default_path, get_shared_store
-from lrlab.store.store import Store
+from lrlab.store.store import SharedStore, Store, default_path, get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import SweepRun, get_run, under_way
@@ -230,7 +228,7 @@ def test_a_lab_without_a_store_of_its_own_says_so_and_goes_on(tmp_path):
 
 
 def test_the_shared_store_is_where_it_was_wanted(tmp_path, monkeypatch):
-    monkeypatch.setattr(location, "_shared", cache(SharedStore))
+    monkeypatch.setattr(stores, "_shared", cache(SharedStore))
     monkeypatch.setenv("LRLAB_STORE", str(tmp_path / "chosen.sqlite"))
     assert get_shared_store() is get_shared_store() and get_shared_store().path == tmp_path / "chosen.sqlite"
     monkeypatch.delenv("LRLAB_STORE")

@@ -10,7 +10,7 @@ from lrlab import catalog
 from lrlab.presets import sweeps as library
 from lrlab.runs import theory
 from lrlab.runs.run import Trial, run_trial, trial_spec
-from lrlab.store.location import get_shared_store
+from lrlab.store.store import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.toml import parse
 from lrlab.ui.converge.results_view import recoveries

@@ -24,7 +24,7 @@ from lrlab.presets.papers import FOLDER, HOW, SETS, paper_of, presence
 from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.presets.table import redrawn
-from lrlab.store.location import get_shared_store
+from lrlab.store.store import get_shared_store
 from lrlab.ui.live.tabs import Parts, waiting
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress

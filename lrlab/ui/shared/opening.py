@@ -11,7 +11,7 @@ from typing import Any
 
 from lrlab.engine.results import LocalResults
 from lrlab.runs.run import Trial, TrialResult
-from lrlab.store.location import get_shared_store
+from lrlab.store.store import get_shared_store
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.toml import to_toml

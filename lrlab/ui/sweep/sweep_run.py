@@ -14,7 +14,7 @@ from lrlab.figures.sweeps import SweepData
 from lrlab.parameters import InputError, counted, declared, duration
 from lrlab.presets import sweeps as library
 from lrlab.protocol import Limits
-from lrlab.store.location import get_shared_store
+from lrlab.store.store import get_shared_store
 from lrlab.sweeps import session
 from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.results import SweepResults
