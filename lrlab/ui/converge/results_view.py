@@ -78,15 +78,6 @@ def kind(
     return Kind(f"converge.{part}", partial(make, drawn), partial(recovery.frames, make, drawn, time), words)
 
 
-def _estimates(spec: Spec, drawn: Sequence[Recovery], height: int, most: int) -> dict[str, Figure]:
-    """Return the live parts, see `kind`: estimates, and for matrices singular values."""
-    own, truth = kind(spec, drawn, height=height, most=most), truth_of(spec)
-    parts = {own.part: own.figure()}
-    if isinstance(truth, LowRank) or (truth is None and own.part == "converge.picture"):
-        parts["converge.values"] = recovery.singular_values(truth, drawn)
-    return parts
-
-
 def _show_estimates(spec: Spec, drawn: Sequence[Recovery], following: Any, parts: Parts, time: str) -> None:
     """Draw the estimates against the truth, with a slider over the iterates, or over time, when the run is over."""
     own, frames = kind(spec, drawn, time=time), ""
@@ -192,7 +183,10 @@ def shown(
     if figures:
         parts["converge.curves"] = curves(settings, spec, drawn, alive)
         most = MOVING_MARKS if alive or dragged else MOST_POINTS
-        parts |= _estimates(spec, drawn, settings.height, most)
+        own, truth = kind(spec, drawn, height=settings.height, most=most), truth_of(spec)
+        parts[own.part] = own.figure()
+        if isinstance(truth, LowRank) or (truth is None and own.part == "converge.picture"):
+            parts["converge.values"] = recovery.singular_values(truth, drawn)
     return drawn, parts
 
 

@@ -146,15 +146,13 @@ def _numbers(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], par
     st.caption("\n\n".join([*words, plain(code.describe_spec(spec))]))
     if ran:
         plot.words(parts["converge.cards"], key="converge.cards")
-        st.caption(_meanings(drawn, measures))
-    _show_values(parts, known=truth_of(spec) is not None)
-
-
-def _show_values(parts: Parts, known: bool) -> None:
-    """Draw the singular values of matrices; known: whether the ground truth is."""
+        present = {name for look in drawn for row in look.rows[-1:] for name in row}
+        displayed = {display_name(name): measure for name, measure in measures.items() if name in present}
+        st.caption(" ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items()))
     if "converge.values" in parts:
         plot.show(parts["converge.values"], key="converge.values", label="singular values")
-        st.caption(f"{'Gray: the ground truth. ' * known}Colors: the estimates; open markers: negative eigenvalues.")
+        gray = "" if truth_of(spec) is None else "Gray: the ground truth. "
+        st.caption(f"{gray}Colors: the estimates; open markers: negative eigenvalues.")
 
 
 def _table(spec: Spec, runs: Sequence[Any]) -> None:
@@ -183,12 +181,6 @@ def cards(runs: Sequence[Any], drawn: Sequence[Recovery], measures: Mapping[str,
     """Return a card with the numbers of each solver as HTML."""
     body = "".join(_card(run, look, measures) for run, look in zip(runs, drawn, strict=True))
     return f'<div class="lr-runs">{body}</div>'
-
-
-def _meanings(drawn: Sequence[Recovery], measures: Mapping[str, Measure]) -> str:
-    present = {name for look in drawn for row in look.rows[-1:] for name in row}
-    displayed = {display_name(name): measure for name, measure in measures.items() if name in present}
-    return " ".join(f"**{name}**: {measure.meaning}." for name, measure in displayed.items())
 
 
 def _card(run: Any, look: Recovery, measures: Mapping[str, Measure]) -> str:
