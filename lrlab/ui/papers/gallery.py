@@ -54,7 +54,7 @@ def show(link: Permalink) -> None:
     for (title, whole), own in groups().items():
         if shown := [name for name in own if wanted(name)]:
             st.header(title, anchor=False, help=whole or None)
-            st.markdown(counted([line for name in shown for line in lines(name)]))
+            st.markdown(cards.badge_words(outcomes([line for name in shown for line in lines(name)])))
             cards.show_rows([row_of(name) for name in shown], lambda one: open_figure(link, one.address["paper"]))
 
 
@@ -132,18 +132,13 @@ def in_sight(name: str) -> str:
         return presets.load(name).explanation.partition(". ")[0] + "."
     line = min(judged, key=lambda line: WORDS.index(line.verdict))
     ours = line.ours.partition("; ")[0]
-    return f"{counted(judged)} {line.claim}  \n**Here:** {ours}"
+    return f"{cards.badge_words(outcomes(judged))} {line.claim}  \n**Here:** {ours}"
 
 
 def outcomes(judged: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return each outcome with its color: what reproduces comes first; a single claim has no count."""
     counts = result.counts(judged).items()
     return [(f"{number} {word}" if len(judged) > 1 else word, COLORS[word]) for word, number in counts]
-
-
-def counted(judged: Sequence[Verdict]) -> str:
-    """Return a badge per outcome."""
-    return " ".join(f":{color}-badge[{words}]" for words, color in outcomes(judged))
 
 
 def sentence(line: Verdict, of: str = "") -> str:
