@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import live, page, progress
 from lrlab.ui.sweep import sweep_controls, sweep_offers, sweep_run, sweep_view
 from lrlab.ui.widgets.permalink import Permalink
@@ -37,6 +38,6 @@ with right:
 sweep_view.refine(view)
 sweep_run.explain(sweep)
 if sweep:
-    sweep_offers.copy(sweep)
+    page.fold_code(sweep_offers.python(sweep), sweep_offers.shell(sweep), to_toml(sweep), "lrlab.map(table)")
 sweep_run.show_past()
 link.write()

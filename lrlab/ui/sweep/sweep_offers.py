@@ -3,7 +3,7 @@
 The crosshair of a map: two sliders choose a grid point; its first trial appears next to the diagram as they move.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -29,7 +29,7 @@ from lrlab.ui.converge import results_view
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.converge.run_settings import Dragged
 from lrlab.ui.live.tabs import Parts
-from lrlab.ui.shared import code, live, page
+from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import controls, plot, tables
 from lrlab.ui.widgets.permalink import Permalink, format_exact
 
@@ -185,21 +185,17 @@ def _trial(sweep: Sweep, together: bool) -> None:
 
 
 def _open(sweep: Sweep, cell: Cell, together: bool) -> None:
-    st.session_state["converge:autorun"] = True
+    """Open the first trial of a cell in Run, from a callback."""
+    assert cell.job
     ran = [other.solver for other in sweep.cells if other.job and other.axes == cell.axes]
-    solvers = ran if together else [cell.solver]
-    live.go("converge", _address(sweep, cell, solvers))
-
-
-def _address(sweep: Sweep, cell: Cell, solvers: Sequence[str]) -> Mapping[str, str]:
-    """Return the address of the first trial of a cell in Run."""
-    spec = trial_spec(cell.job.spec, 0) if cell.job else sweep.spec
+    spec, solvers = trial_spec(cell.job.spec, 0), ran if together else [cell.solver]
     values = {"model": spec.model, "solvers": ",".join(solvers), **code.spec_values(spec)}
     for solver in solvers:
         options = catalog.solver(solver, spec.model).options
         own = sweep.settings_of(solver)
         values |= {f"{solver}.{name}" if name in options else name: value for name, value in own.items()}
-    return {name: format_exact(value) for name, value in values.items()}
+    st.session_state["converge:autorun"] = True
+    live.go("converge", {name: format_exact(value) for name, value in values.items()})
 
 
 def offer(sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, together: bool) -> None:
@@ -226,11 +222,6 @@ def offer(sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, tog
         with st.container(horizontal=True, key="transition-offers"):
             for title, ending, mime, data in offers:
                 tables.download(title, data, f"{file}.{ending}", key=f"transition-file-{ending}", mime=mime)
-
-
-def copy(sweep: Sweep) -> None:
-    """Offer a sweep as Python, as a shell command and as TOML."""
-    page.fold_code(python(sweep), shell(sweep), to_toml(sweep), "lrlab.map(table)")
 
 
 def python(sweep: Sweep) -> str:
