@@ -169,8 +169,7 @@ class MatrixProblem(LowRankData):
         self.sizes = scales[columns]
         bases = [whitening(self.arrays[k]) if k in self.arrays else None for k in "XZ"]
         X, Z = (T if T is None else frozen(self.arrays[k] @ T) for k, T in zip("XZ", bases, strict=True))
-        free = (n1 if X is None else 1) * (n2 if Z is None else 1)
-        operator = Entries(X, Z, (n1, n2), rows, columns, free / len(y))
+        operator = Entries(X, Z, (n1, n2), rows, columns)
         to_units = [bases[0], diags_array(scales) if Z is None else bases[1]]
         super().__init__(spec, checkpoint, operator, values / self.sizes, to_units)
 

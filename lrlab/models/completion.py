@@ -45,9 +45,7 @@ class TableProblem(LowRankProblem):
         spec, (n1, n2) = self.spec, self.spec.table
         rng = child(spec.streams().data.spawn(3)[2], 0)
         places = np.sort(rng.choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False))
-        rows, columns = np.divmod(places, n2)
-        free = (n1 if self.X is None else 1) * (n2 if self.Y is None else 1)
-        return Entries(self.X, self.Y, (n1, n2), rows, columns, free / len(places))
+        return Entries(self.X, self.Y, (n1, n2), *np.divmod(places, n2))
 
     @cached_property
     def cold(self) -> Indices:

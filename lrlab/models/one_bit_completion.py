@@ -52,7 +52,7 @@ class OneBitCompletionProblem(Problem):
         """The observed entries."""
         spec, (n1, n2) = self.spec, self.spec.table
         places = child(spec.streams().data, 0).choice(n1 * n2, size=spec.measurements, replace=False, shuffle=False)
-        operator = Entries(None, None, spec.table, *np.divmod(np.sort(places), n2), n1 * n2 / len(places))
+        operator = Entries(None, None, spec.table, *np.divmod(np.sort(places), n2))
         operator.checkpoint = self.checkpoint
         return operator
 

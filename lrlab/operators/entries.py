@@ -25,20 +25,21 @@ Sparse = TypeVar("Sparse", csr_array, csc_array)
 class Entries(Operator):
     """b = (X W Y^T) at the observed places (i, j), X (n1, d1), Y (n2, d2); None stands for the identity.
 
-    `moment` is unbiased if X^T X = n1 I and Y^T Y = n2 I with the scale 1 / m (times n1 or n2 for a side without
-    features); see `whitened`.
+    The scale of `moment` is 1 / m, times n1 or n2 for a side without features: it is unbiased if X^T X = n1 I and
+    Y^T Y = n2 I; see `whitened`.
 
     Images are X U (n1, k) and Y V (n2, k): their size depends on the table, not on the number of observations. Adjoints
     go through the sparse n1 x n2 matrix that has r at the observed places.
     """
 
     def __init__(
-        self, X: Array | None, Y: Array | None, table: tuple[int, int], rows: Indices, columns: Indices, scale: float
+        self, X: Array | None, Y: Array | None, table: tuple[int, int], rows: Indices, columns: Indices
     ) -> None:
-        """Take features, the size (n1, n2) of the table, places in row-major order, and the scale of `moment`."""
+        """Take features, the size (n1, n2) of the table, and places in row-major order."""
         self.X, self.Y, self.table, self.rows, self.columns = X, Y, table, rows, columns
         self.shape = (table[0] if X is None else X.shape[1], table[1] if Y is None else Y.shape[1])
-        self.size, self.scale, self.dtype = len(rows), scale, np.dtype(np.float64)
+        self.size, self.dtype = len(rows), np.dtype(np.float64)
+        self.scale = (table[0] if X is None else 1) * (table[1] if Y is None else 1) / len(rows)
         # Of the type that scipy would convert them to at every product.
         index = np.int32 if max(len(rows), *table) < 2**31 else np.int64
         indices = columns.astype(index)
@@ -61,12 +62,11 @@ class Entries(Operator):
         """
         X, left = _basis(self.X)
         Y, right = _basis(self.Y)
-        return self._watched(Entries(X, Y, self.table, self.rows, self.columns, self.scale)), left, right
+        return self._watched(Entries(X, Y, self.table, self.rows, self.columns)), left, right
 
     def without_features(self) -> "Entries":
         """Return the operator of the same places of the table itself."""
-        scale = self.table[0] * self.table[1] / self.size
-        return self._watched(Entries(None, None, self.table, self.rows, self.columns, scale))
+        return self._watched(Entries(None, None, self.table, self.rows, self.columns))
 
     def sparse(self, r: Array) -> csr_array:
         """Return the n1 x n2 matrix with r (m,) at the observed places and nothing elsewhere."""
@@ -131,8 +131,7 @@ class Entries(Operator):
 
     def subset(self, rows: Indices) -> "Entries":
         """Return the operator of some of the measurements, given by sorted indices."""
-        scale = self.scale * self.size / len(rows)
-        return self._watched(Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows], scale))
+        return self._watched(Entries(self.X, self.Y, self.table, self.rows[rows], self.columns[rows]))
 
 
 def _filled(mask: Sparse, r: Array) -> Sparse:

@@ -18,8 +18,7 @@ def entries(left: bool, right: bool, m: int = M):
     X = rng.standard_normal((N1, D1)) if left else None
     Y = rng.standard_normal((N2, D2)) if right else None
     rows, columns = np.divmod(np.sort(rng.choice(N1 * N2, m, replace=False)), N2)
-    scale = (1 if left else N1) * (1 if right else N2) / m
-    return Entries(X, Y, (N1, N2), rows, columns, scale)
+    return Entries(X, Y, (N1, N2), rows, columns)
 
 
 def build(kind: str):
