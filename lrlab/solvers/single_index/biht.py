@@ -7,10 +7,10 @@ import numpy as np
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Parameter, number
-from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, needs_first_moment, needs_room
+from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, needs_first_moment
 
 
-@index_solver(needs_first_moment, needs_room, one_kind=True, oracle="sparsity", memory=0.1)
+@index_solver(needs_first_moment, one_kind=True, oracle="sparsity", memory=0.1)
 def biht(
     problem: SingleIndexData,
     *,

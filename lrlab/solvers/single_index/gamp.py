@@ -11,7 +11,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
 from lrlab.solvers.methods.message_passing import State, iterations, spectral_state
 from lrlab.solvers.single_index.class_moments import class_moments
-from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_room, needs_some_moment
+from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_some_moment
 from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory.predicted_overlap import (
     best_overlap,
@@ -51,7 +51,6 @@ def predict_iterations(spec: Any, options: Options, iterations: int) -> list[flo
 
 
 @index_solver(
-    needs_room,
     needs_some_moment,
     one_kind=True,
     oracle=("link", "sparsity"),

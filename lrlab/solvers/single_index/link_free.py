@@ -12,14 +12,7 @@ from scipy.linalg import eigh
 from lrlab.linalg import hard_threshold
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop
-from lrlab.solvers.single_index.family import (
-    SupportSize,
-    index_solver,
-    needs_answers,
-    needs_room,
-    needs_some_moment,
-    sparse_size,
-)
+from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_answers, needs_some_moment, sparse_size
 from lrlab.solvers.single_index.index_links import SMOOTH, LogOdds, Rows
 from lrlab.solvers.single_index.link_free_intervals import intervals
 from lrlab.solvers.single_index.link_free_steps import Data, Direction, Step, scaled
@@ -32,7 +25,6 @@ SEPARATED = (
 
 
 @index_solver(
-    needs_room,
     needs_answers,
     needs_some_moment,
     oracle="sparsity",

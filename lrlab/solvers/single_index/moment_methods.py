@@ -14,7 +14,6 @@ from lrlab.solvers.single_index.family import (
     index_solver,
     moment_solver,
     needs_first_moment,
-    needs_room,
     needs_samples,
     sparse_size,
 )
@@ -30,7 +29,6 @@ def predict_marginal_mean(spec: Any, options: Options) -> dict[str, float]:
 
 @index_solver(
     needs_first_moment,
-    needs_room,
     one_kind=True,
     oracle="sparsity",
     streams=True,

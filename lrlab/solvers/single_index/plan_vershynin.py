@@ -7,14 +7,7 @@ import numpy as np
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Stop
-from lrlab.solvers.single_index.family import (
-    SAME_ANSWERS,
-    SupportSize,
-    index_solver,
-    needs_first_moment,
-    needs_room,
-    of_one_kind,
-)
+from lrlab.solvers.single_index.family import SAME_ANSWERS, SupportSize, index_solver, needs_first_moment, of_one_kind
 
 INFEASIBLE = (
     "No b obeys all signs: they are noisy. The estimate is the mean of y x; take a solver that allows for noise."
@@ -65,7 +58,7 @@ def plan_vershynin_lp(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     return Stop.CONVERGED
 
 
-@index_solver(needs_first_moment, needs_room, one_kind=True, oracle="sparsity", memory=0.1)
+@index_solver(needs_first_moment, one_kind=True, oracle="sparsity", memory=0.1)
 def plan_vershynin_ball(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Generator) -> Iterates:
     r"""Plan and Vershynin's 1-norm ball.
 
