@@ -10,7 +10,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.dense import Dense
 from lrlab.operators.entries import Entries
-from lrlab.operators.operator import Checkpoint, Moment, proceed
+from lrlab.operators.operator import Moment
 
 Product = Callable[[Array], Array]
 
@@ -48,14 +48,13 @@ def leading(
     blocks: int = 12,
     settled: float = 0.0,
     floor: float = 0.0,
-    checkpoint: Checkpoint = proceed,
 ) -> tuple[LowRank, Array]:
     r"""Return the leading part W of rank k of a matrix M (d1, d2), and M^T U for its U, from V -> M V and U -> M^T U.
 
     M is symmetric if `transposed` is not given: W then has its eigenpairs of largest size, of either sign. Q is an
     orthonormal basis of the Krylov space of a start S (d2, b), b >= k: [M S, M M^T M S, ...], or [S, M S, ...] of a
     symmetric M. M is replaced by Q Q^T M, or by Q Q^T M Q Q^T. The space ends with `blocks` blocks, or when singular
-    values above `floor` change by the fraction `settled`. Calls `checkpoint` before each decomposition.
+    values above `floor` change by the fraction `settled`.
     Reference: Musco & Musco (2015), "Randomized block Krylov methods for stronger and faster approximate singular
     value decomposition", Algorithm 2.
     """
@@ -67,7 +66,6 @@ def leading(
         Q, images = np.hstack([Q, block]), np.hstack([images, image])
         ends = number == blocks or Q.shape[1] == d1
         if settled or ends:
-            checkpoint(1.0)
             W, product = _extracted(Q, images, k, transposed is None)
             now = np.maximum(np.abs(W.s), floor)
             if ends or np.abs(now - before).max() <= settled * now.max():
