@@ -285,10 +285,10 @@ def in_parts(problem: MultilabelProblem, W: Array, S: Array, H: Array, count: in
     parts = []
     for rows in map(slice, cuts, cuts[1:]):
         own: Any = SimpleNamespace(X=problem.X[rows], Y=problem.Y[rows], mask=problem.mask[rows], intercept=False)
-        parts.append(Risk(Labels(own, SQUARED), 0.0).of_features(H))
-    products = [part.derivatives(W)[1] for part in parts]
+        parts.append(Risk(Labels(own, SQUARED), 0.0).of_features(H)[1])
+    products = [derivatives(W)[1] for derivatives in parts]
     return (
-        lambda: sum(run(lambda part: part.derivatives(W)[0], parts)),
+        lambda: sum(run(lambda derivatives: derivatives(W)[0], parts)),
         lambda: sum(run(lambda product: product(S), products)),
     )
 

@@ -1,13 +1,15 @@
 """Conjugate gradients, Newton's method by few of them for functions with Hessian products, and exact quartic steps."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from lrlab.arrays import Array
 
 Product = Callable[[Array], Array]
+Value = Callable[[Array], float]
+Derivatives = Callable[[Array], tuple[Array, Product]]
+"""The gradient at a point, and the product with the Hessian there."""
 
 
 def dot(P: Array, Q: Array) -> float:
@@ -38,16 +40,15 @@ def conjugate_gradients(product: Product, gradient: Array, steps: int, accuracy:
     return S
 
 
-def newton(f: Any, W: Array, newton_steps: int, steps: int, accuracy: float) -> Array:
+def newton(f: Value, derivatives: Derivatives, W: Array, newton_steps: int, steps: int, accuracy: float) -> Array:
     """Return a W of lower value of a convex f: Newton steps until the gradient is `accuracy` of the one at entry.
 
-    f has value(W), and derivatives(W): the gradient and the product with the Hessian.
     Each of at most `newton_steps` directions takes at most `steps` conjugate gradients, and is halved until f falls.
     Reference: Nocedal & Wright (2006), "Numerical optimization", Algorithm 7.1 (line-search Newton-CG).
     """
-    value, goal = f.value(W), -1.0
+    value, goal = f(W), -1.0
     for _ in range(newton_steps):
-        gradient, product = f.derivatives(W)
+        gradient, product = derivatives(W)
         size = float(np.linalg.norm(gradient))
         goal = accuracy * size if goal < 0 else goal
         if size <= goal:
@@ -56,7 +57,7 @@ def newton(f: Any, W: Array, newton_steps: int, steps: int, accuracy: float) -> 
         # Rounding hides a smaller decrease.
         slope, hidden = dot(gradient, S), 1e-11 * abs(value)
         for length in 0.5 ** np.arange(40):
-            if (trial := f.value(W + length * S)) <= value + 1e-4 * length * slope + hidden:
+            if (trial := f(W + length * S)) <= value + 1e-4 * length * slope + hidden:
                 W, value = W + length * S, trial
                 break
         else:

@@ -14,24 +14,17 @@ BLOCK = 2**19
 """Numbers of the largest table per block of rows, which fits into the processor's cache."""
 
 
-class Posterior(NamedTuple):
-    """Gaussian posteriors of some rows of labels: mean and variance (b, L)."""
+def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> tuple[Array, Array]:
+    """Return mean and variance (b, L) of labels y ~ N(0, diag(v)) given Phi y = rest + noise of a variance s^2.
 
-    mean: Array
-    variance: Array
-
-
-def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> Posterior:
-    """Return the posterior of labels y ~ N(0, diag(v)) from Phi y = rest + noise of a variance s^2.
-
-    rest (b, k), Phi (k, L), v (b, L), or (1, L) for all rows alike, as `Posterior.variance` is then. A label with v = 0
-    is known, and not part of `rest`: its mean and variance are 0.
+    rest (b, k), Phi (k, L), v (b, L), or (1, L) for all rows alike, as the variance is then. A label with v = 0 is
+    known, and not part of `rest`: its mean and variance are 0.
     With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance = v - v^2 diag(Phi^T G^-1 Phi).
     """
     root = np.linalg.inv(np.linalg.cholesky(systems(v, Phi, variance)))
     whitened = root @ Phi
     mean = v * ((root @ rest[:, :, None]).mT @ whitened)[:, 0]
-    return Posterior(mean, np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0))
+    return mean, np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0)
 
 
 def systems(v: Array, Phi: Array, variance: float) -> Array:
@@ -70,9 +63,9 @@ def inferred(
     variances, images = np.zeros_like(v), observed.copy()
     for start in range(0, len(v), height(Phi)):
         cut = slice(start, start + height(Phi))
-        at = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance)
-        images[cut] += at.mean @ Phi.T
-        variances[cut] = np.where(v[cut] > 0, prior.variances(at.mean**2 + at.variance), 0.0)
+        mean, unsure = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance)
+        images[cut] += mean @ Phi.T
+        variances[cut] = np.where(v[cut] > 0, prior.variances(mean**2 + unsure), 0.0)
     return variances, images
 
 
@@ -121,8 +114,8 @@ class Compressed(NamedTuple):
         # At first nothing tells rows apart: one system for all.
         v = np.full((1, self.Phi.shape[1]), prior.variance)
         for _ in range(int(rounds) - 1):
-            estimate = posterior(Z, v, self.Phi, variance)
-            v = prior.variances(estimate.mean**2 + estimate.variance)
+            mean, unsure = posterior(Z, v, self.Phi, variance)
+            v = prior.variances(mean**2 + unsure)
         images = np.linalg.solve(systems(v, self.Phi, variance), Z[:, :, None])[:, :, 0]
         return v * (images @ self.Phi)
 

@@ -3,29 +3,20 @@
 A = X W are images of the factor W (d, k) of features, D the slopes of the losses at the scores A H^T.
 """
 
-from collections.abc import Callable
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from lrlab.arrays import Array
 from lrlab.linalg import solve_positive
-from lrlab.solvers.methods.newton import Product, conjugate_gradients, newton
+from lrlab.solvers.methods.newton import Derivatives, Product, Value, conjugate_gradients, newton
 from lrlab.solvers.multilabel.design import Spectrum, dense
 from lrlab.solvers.multilabel.labels import Labels
 
 NEWTON_STEPS, NEWTON_ACCURACY, ACCURACY = 2, 0.1, 1e-2
 """Newton steps per factor and iteration; reduction of the gradient that ends them, and the one that ends conjugate
 gradients for squared losses."""
-
-
-class Part(NamedTuple):
-    """The objective as a function of one factor: its value, and its gradient with the product of its Hessian."""
-
-    value: Callable[[Array], float]
-    derivatives: Callable[[Array], tuple[Array, Product]]
 
 
 class Risk:
@@ -53,7 +44,7 @@ class Risk:
             right += D.T @ A[rows]
         return self.X.T @ np.vstack(left), right
 
-    def of_features(self, H: Array) -> Part:
+    def of_features(self, H: Array) -> tuple[Value, Derivatives]:
         """Return J as a function of W (d, k) (eq. 7): X^T D H + lambda W, and S -> X^T U H + lambda S."""
         labels, X, weight, Z = self.labels, self.X, self.weight, self.labels.split(H)[0]
         pulled = lambda tables: X.T @ np.vstack([D @ Z for _, D in tables])  # noqa: E731
@@ -63,9 +54,9 @@ class Risk:
             curved = labels.curved(A, H)
             return pulled(labels.slopes(A, H)) + weight * W, lambda S: pulled(curved(X @ S, Z)) + weight * S
 
-        return Part(lambda W: labels.total(labels.images(W), H) + weight * float(np.vdot(W, W)) / 2, derivatives)
+        return lambda W: labels.total(labels.images(W), H) + weight * float(np.vdot(W, W)) / 2, derivatives
 
-    def of_labels(self, A: Array) -> Part:
+    def of_labels(self, A: Array) -> tuple[Value, Derivatives]:
         """Return J as a function of H (L, k) (eq. 6): D^T A + lambda H, and S -> U^T A + lambda S."""
         labels, weights = self.labels, self.labels.penalties(self.weight, A.shape[1])
         pulled = lambda tables: sum(D.T @ A[rows] for rows, D in tables)  # noqa: E731
@@ -74,15 +65,15 @@ class Risk:
             curved = labels.curved(A, H)
             return pulled(labels.slopes(A, H)) + weights * H, lambda S: pulled(curved(A, S)) + weights * S
 
-        return Part(lambda H: labels.total(A, H) + float(np.vdot(H * weights, H)) / 2, derivatives)
+        return lambda H: labels.total(A, H) + float(np.vdot(H * weights, H)) / 2, derivatives
 
     def label_factor(self, A: Array, H: Array) -> Array:
         """Return an H of lower objective, by Newton steps."""
-        return newton(self.of_labels(A), H, NEWTON_STEPS, self.steps, NEWTON_ACCURACY)
+        return newton(*self.of_labels(A), H, NEWTON_STEPS, self.steps, NEWTON_ACCURACY)
 
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
         """Return a W of lower objective, by Newton steps."""
-        return newton(self.of_features(H), W, NEWTON_STEPS, self.steps, NEWTON_ACCURACY)
+        return newton(*self.of_features(H), W, NEWTON_STEPS, self.steps, NEWTON_ACCURACY)
 
 
 class ObservedSquares(Risk):
@@ -100,7 +91,7 @@ class ObservedSquares(Risk):
 
     def feature_factor(self, W: Array, A: Array, H: Array) -> Array:
         """Return a W of lower objective, after conjugate gradients on eq. 10 and 11."""
-        gradient, product = self.of_features(H).derivatives(W)
+        gradient, product = self.of_features(H)[1](W)
         return W + conjugate_gradients(product, gradient, self.steps, ACCURACY)
 
 

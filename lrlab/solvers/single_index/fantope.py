@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import eigh
@@ -10,19 +9,7 @@ from scipy.linalg import eigh
 from lrlab.arrays import Array
 
 
-class FantopeState(NamedTuple):
-    """One iteration: P = vectors diag(weights) vectors^T, feasible.
-
-    weights (r,), largest first, sum to 1; vectors (p, r) are orthonormal.
-    gap: an upper bound of what P's objective lacks to the maximum.
-    """
-
-    weights: Array
-    vectors: Array
-    gap: float
-
-
-def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
+def fantope_admm(M: Array, rho: float) -> Iterator[tuple[Array, Array, float]]:
     r"""Recover the projector on a sparse leading eigenvector of a symmetric M (p, p).
 
     maximize    <M, P> - rho ||P||_{1,1}  over tr P = 1, 0 <= P <= I   (every entry is penalized; rho >= 0)
@@ -33,8 +20,9 @@ def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
                 doubled or halved while ||P - Q|| and (tau / c) ||Q - Q_old|| differ by more than a factor 2, within
                 the first 100 iterations
 
-    Yields endlessly. An iteration costs one eigendecomposition: all of it while P has a high rank, the leading few
-    eigenvectors later.
+    Yields endlessly weights (r,), largest first, orthonormal vectors (p, r), and a gap: P = vectors diag(weights)
+    vectors^T is feasible, and its objective lacks at most the gap to the maximum. An iteration costs one
+    eigendecomposition: all of it while P has a high rank, the leading few eigenvectors later.
     Reference: Vu, Cho, Lei, Rohe (2013), "Fantope projection and selection", Algorithm 1; Boyd et al. (2011), 3.4.1.
     """
     p = len(M)
@@ -48,7 +36,7 @@ def fantope_admm(M: Array, rho: float) -> Iterator[FantopeState]:
         P, rank = (vectors * weights) @ vectors.T, len(weights)
         # The dual objective is lambda_max(M - W), and M - W = tau (A - Q) for the matrix A that was projected.
         dual = tau * (rest + float(np.linalg.norm(P - Q)))
-        yield FantopeState(weights, vectors, dual - float(np.vdot(M, P) - rho * np.abs(P).sum()))
+        yield weights, vectors, dual - float(np.vdot(M, P) - rho * np.abs(P).sum())
         # Q is the soft-thresholded P + W / tau, and the part that it removes is the new multiplier: W lies in
         # rho times the subdifferential of ||Q||_{1,1} in every iteration.
         moved, Q_old = W + tau * P, Q

@@ -12,7 +12,7 @@ from lrlab.linalg import hard_threshold, top_eigenpairs, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.single_index.class_moments import ClassMoments, choose, contrast, decided
-from lrlab.solvers.single_index.family import SupportSize, moment_solver, needs_gap, needs_room
+from lrlab.solvers.single_index.family import SupportSize, moment_solver, needs_gap
 from lrlab.solvers.single_index.fantope import fantope_admm
 from lrlab.solvers.single_index.pairwise import Moment, Pairs, chosen_moment
 from lrlab.theory.links import MEDIAN_ABS_NORMAL
@@ -20,7 +20,7 @@ from lrlab.theory.links import MEDIAN_ABS_NORMAL
 MEASURED = "its largest eigenvalue without entries of noise is larger, {} standard deviations of such an entry"
 
 
-@moment_solver(needs_gap, needs_room, oracle="sparsity")
+@moment_solver(needs_gap, oracle="sparsity")
 def sparse_pairwise_moment(
     problem: SingleIndexData,
     *,
@@ -65,13 +65,11 @@ def sparse_pairwise_moment(
     s = kept or problem.sparsity
     M, note = chosen_moment(problem, pairs, moment, partial(sparse_choice, s=s) if s < problem.shape[1] else choose)
     penalty, scale = rho or automatic_penalty(M, problem.shape[0]), float(np.trace(M)) / len(M) or 1.0
-    for state in islice(fantope_admm(M, penalty), start_iterations):
-        b = truncated(state.vectors[:, 0], s)
-        gap = state.gap / scale
-        stage = f"{note} First stage, Fantope problem with rho = {penalty:.3g}: rank of P {len(state.weights)}."
-        following = truncated(M @ b, s)
-        yield _iterate(M, b, following, stage, at_least=gap)
-        if gap <= start_tol:
+    for weights, vectors, gap in islice(fantope_admm(M, penalty), start_iterations):
+        b = truncated(vectors[:, 0], s)
+        stage = f"{note} First stage, Fantope problem with rho = {penalty:.3g}: rank of P {len(weights)}."
+        yield _iterate(M, b, truncated(M @ b, s), stage, at_least=gap / scale)
+        if gap / scale <= start_tol:
             break
     if not kept:
         s = min(s, distinct_entries(M, b, problem.shape[0], s))
