@@ -7,8 +7,7 @@ from scipy.sparse import random_array
 
 from benchmarks.limits.frame import Loop
 from lrlab.models.multilabel import MultilabelProblem
-from lrlab.solvers.multilabel.label_losses import SQUARED
-from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.labels import SQUARED, Labels
 from lrlab.solvers.multilabel.leml_steps import WholeSquares
 
 TITLE = "many labels"

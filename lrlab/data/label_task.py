@@ -34,7 +34,7 @@ from lrlab.parameters import InputError, Parameter, Value, counted, require_know
 from lrlab.protocol import Checkpoint, Limits, Stop, proceed
 from lrlab.runs.job import Job, make_job
 from lrlab.solvers.multilabel.compressed_labels import Compressed
-from lrlab.solvers.multilabel.label_losses import Signed
+from lrlab.solvers.multilabel.labels import Signed
 from lrlab.solvers.multilabel.predictors import Affine, KernelRank
 
 MOST_AREAS = 10**7

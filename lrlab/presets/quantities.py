@@ -28,8 +28,7 @@ from lrlab.models.multilabel import MultilabelProblem
 from lrlab.operators.rank_one import weighted_gram
 from lrlab.runs.job import cores, make_job
 from lrlab.runs.run import run_job
-from lrlab.solvers.multilabel.label_losses import SQUARED
-from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.labels import SQUARED, Labels
 from lrlab.solvers.multilabel.leml_steps import Risk
 from lrlab.theory import spiked
 

@@ -6,7 +6,7 @@ from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterates, Options, choice
 from lrlab.solvers.multilabel import ridge
 from lrlab.solvers.multilabel.classifiers import one_by_one
-from lrlab.solvers.multilabel.label_losses import LOSSES
+from lrlab.solvers.multilabel.labels import LOSSES
 from lrlab.solvers.multilabel.options import Ridge, gram_numbers, label_solver
 
 CLOSED = 4000

@@ -11,7 +11,7 @@ from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.multilabel.design import Design
-from lrlab.solvers.multilabel.label_losses import HINGE, LOGISTIC, Loss
+from lrlab.solvers.multilabel.labels import HINGE, LOGISTIC, Loss
 
 CONSTANT = 10.0
 """The constant feature of LIBLINEAR's intercepts, whose weight it penalizes as it does all others."""

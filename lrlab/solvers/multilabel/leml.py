@@ -10,8 +10,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, choice
 from lrlab.solvers.multilabel import options as shared
-from lrlab.solvers.multilabel.label_losses import LOSSES, Loss
-from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.labels import LOSSES, Labels, Loss
 from lrlab.solvers.multilabel.leml_steps import ObservedSquares, Risk, WholeSquares
 
 

@@ -11,8 +11,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, choice
 from lrlab.solvers.methods.proximal import fasta, shrink
-from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, Loss
-from lrlab.solvers.multilabel.labels import Labels
+from lrlab.solvers.multilabel.labels import LOGISTIC, LOSSES, Labels, Loss
 from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
 from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers
 

@@ -8,7 +8,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
-from lrlab.solvers.multilabel.label_losses import Signed
+from lrlab.solvers.multilabel.labels import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, WIDEST, fitted
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step

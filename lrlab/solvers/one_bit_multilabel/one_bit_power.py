@@ -11,7 +11,7 @@ from lrlab.arrays import Array
 from lrlab.models.protocols import SignStream
 from lrlab.operators.krylov import SETTLED, leading, random_block
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number
-from lrlab.solvers.multilabel.label_losses import Signed
+from lrlab.solvers.multilabel.labels import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
 
 SLOPE = math.sqrt(2 / math.pi)

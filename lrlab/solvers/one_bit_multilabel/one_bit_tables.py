@@ -6,7 +6,7 @@ from lrlab.models.protocols import LabelData, SignStream
 from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.classifiers import one_by_one
-from lrlab.solvers.multilabel.label_losses import LOSSES, SQUARED_SIGNS
+from lrlab.solvers.multilabel.labels import LOSSES, SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.trace_norm import penalized
 

@@ -14,7 +14,7 @@ from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import binary_relevance as br
 from lrlab.solvers.multilabel import classifiers
 from lrlab.solvers.multilabel.binary_relevance import binary_relevance
-from lrlab.solvers.multilabel.label_losses import LOGISTIC, LOSSES, SQUARED
+from lrlab.solvers.multilabel.labels import LOGISTIC, LOSSES, SQUARED
 from tests.solvers import driving
 from tests.solvers.driving import SPEC, SPECS, dense, observed_of
 

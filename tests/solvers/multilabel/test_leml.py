@@ -16,7 +16,7 @@ from lrlab.runs.run import drive
 from lrlab.solvers.multilabel import labels as label_tables
 from lrlab.solvers.multilabel import leml_steps
 from lrlab.solvers.multilabel.cplst import cplst
-from lrlab.solvers.multilabel.label_losses import LOGISTIC, SQUARED, SQUARED_HINGE
+from lrlab.solvers.multilabel.labels import LOGISTIC, SQUARED, SQUARED_HINGE
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.trace_norm import trace_norm

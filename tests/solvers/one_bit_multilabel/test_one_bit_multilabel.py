@@ -11,7 +11,7 @@ from lrlab.lowrank import LowRank
 from lrlab.models import one_bit_multilabel
 from lrlab.models.one_bit_multilabel import OneBitMultilabel, Samples
 from lrlab.protocol import Stop
-from lrlab.solvers.multilabel.label_losses import SQUARED_SIGNS
+from lrlab.solvers.multilabel.labels import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood, one_bit_mean
 from lrlab.solvers.one_bit_multilabel.one_bit_power import one_bit_power
