@@ -63,18 +63,19 @@ def panels(edges: Array, order: int = ORDER) -> tuple[Array, Array]:
     return z.ravel(), weights.ravel()
 
 
-def resolved(function: Callable[[Array], Array], reach: float, known: tuple[float, ...] = ()) -> Cells:
-    """Return cells of -reach..reach. known: jumps and kinks of the function; the search adds further jumps.
+@lru_cache(maxsize=64)
+def _cells(link: Link, reach: float) -> Cells:
+    """Return cells of -reach..reach; the search adds further jumps to the known jumps and kinks.
 
     InputError if more than MOST cells are needed.
     """
     first = np.linspace(-reach, reach, math.ceil(2.0 * reach / 4.0) + 1) + OFFSET
-    breaks = np.array([place for place in known if abs(place) < reach])
-    edges, jumps = _halved(function, np.union1d(first, breaks))
+    breaks = np.array([place for place in link.breakpoints() if abs(place) < reach])
+    edges, jumps = _halved(link.sharp, np.union1d(first, breaks))
     if jumps.size:
         # Cells next to a jump need not be narrow.
         breaks = np.union1d(breaks, jumps)
-        edges, _ = _halved(function, np.union1d(first, breaks))
+        edges, _ = _halved(link.sharp, np.union1d(first, breaks))
     width = np.minimum(np.diff(edges, prepend=-np.inf), np.diff(edges, append=np.inf))
     width[np.isin(edges, breaks)] = 0.0
     return Cells(edges, width)
@@ -171,11 +172,6 @@ def _normal_nodes(edges: Array, count: int) -> tuple[Array, Array]:
 def base_cells(link: Link) -> Cells:
     """Return the cells of the base link within its reach."""
     return _cells(replace(link, noise=0.0, flip=0.0), REACH * 1.5 ** math.ceil(math.log(link.tau, 1.5)))
-
-
-@lru_cache(maxsize=64)
-def _cells(link: Link, reach: float) -> Cells:
-    return resolved(link.sharp, reach, link.breakpoints())
 
 
 def _least(width: Array, first: Indices, last: Indices) -> Array:
