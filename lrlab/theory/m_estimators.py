@@ -23,9 +23,9 @@ impact of regularization on high-dimensional logistic regression", Theorem 1.
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
@@ -43,24 +43,31 @@ LOG_RATIOS = np.array([0.01, 0.03, 0.07, 0.14, 0.3, 0.55, 0.9, 1.4, 2.0, 2.8, 3.
 @lru_cache(maxsize=1024)
 def existence_ratio(link: Link) -> float:
     """Return the n/p above which the likelihood has a maximum; inf above 300."""
+
+    def beyond(h: Array) -> tuple[Array, Array]:
+        cdf, density = ndtr(h), normal_density(h)
+        return (h * h + 1.0) * cdf + h * density, 2.0 * (h * cdf + density)
+
+    largest = float(_best_line(link, beyond, 1e-9).fun)
+    return 1.0 / largest if largest > 1.0 / 300.0 else math.inf
+
+
+def _best_line(link: Link, loss: Callable[[Array], tuple[Array, ...]], tol: float) -> Any:
+    """Return scipy's minimum over (a, t) of E loss(y (a + t z)); loss(h): its values and slopes, and maybe more."""
     from scipy.optimize import minimize
 
     z, weights = index_nodes(link)
     f = link(z)
-    chances = {y: weights * (1.0 + y * f) / 2.0 for y in (1.0, -1.0)}
 
-    def share(at: Array) -> tuple[float, Array]:
+    def mean(at: Array) -> tuple[float, Array]:
         value, slope = 0.0, np.zeros(2)
-        for y, chance in chances.items():
-            h = y * (at[0] + at[1] * z)
-            cdf, density = ndtr(h), normal_density(h)
-            value += float(chance @ ((h * h + 1.0) * cdf + h * density))
-            pull = 2.0 * y * chance * (h * cdf + density)
-            slope += [float(pull.sum()), float(pull @ z)]
+        for y in (1.0, -1.0):
+            chance, (losses, slopes, *_) = weights * (1.0 + y * f) / 2.0, loss(y * (at[0] + at[1] * z))
+            value += float(chance @ losses)
+            slope += [y * float(chance @ slopes), y * float(chance @ (slopes * z))]
         return value, slope
 
-    largest = float(minimize(share, np.zeros(2), jac=True, method="BFGS", options={"gtol": 1e-9}).fun)
-    return 1.0 / largest if largest > 1.0 / 300.0 else math.inf
+    return minimize(mean, np.zeros(2), jac=True, method="BFGS", tol=tol)
 
 
 class Fitted(NamedTuple):
@@ -116,25 +123,10 @@ def fitted(link: Link, ratios: Array | list[float], likelihood: Loss) -> list[Fi
 
 def _many(link: Link, ratio: float, likelihood: Loss) -> Fitted:
     """Return the limits of first order in p/n: the best fit to infinitely many responses, and its sandwich variance."""
-    from scipy.optimize import minimize
-
-    z, weights = index_nodes(link)
-    f = link(z)
-
-    def parts(at: Array) -> Iterator[tuple[float, Array, Array, Array, Array]]:
-        for y in (1.0, -1.0):
-            yield y, weights * (1.0 + y * f) / 2.0, *likelihood.derivatives(y * (at[0] + at[1] * z))
-
-    def loss(at: Array) -> tuple[float, Array]:
-        value, slope = 0.0, np.zeros(2)
-        for y, chance, losses, slopes, _ in parts(at):
-            value += float(chance @ losses)
-            slope += [y * float(chance @ slopes), y * float(chance @ (slopes * z))]
-        return value, slope
-
-    at = minimize(loss, np.zeros(2), jac=True, method="BFGS").x
-    squares = sum(float(chance @ slopes**2) for _, chance, _, slopes, _ in parts(at))
-    bends = sum(float(chance @ curvatures) for _, chance, *_, curvatures in parts(at))
+    at, (z, weights), y = _best_line(link, likelihood.derivatives, 1e-5).x, index_nodes(link), np.array([[1.0], [-1.0]])
+    _, slopes, curvatures = likelihood.derivatives(y * (at[0] + at[1] * z))
+    chances = weights * (1.0 + y * link(z)) / 2.0
+    squares, bends = float((chances * slopes**2).sum()), float((chances * curvatures).sum())
     tau = math.hypot(at[1], math.sqrt(squares / ratio) / bends)
     return Fitted(at[1] / tau, tau, float(at[0]), 1.0 / (ratio * bends))
 
