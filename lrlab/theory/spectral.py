@@ -1,4 +1,4 @@
-r"""The top eigenvector of (1/p) sum T(y_i) x_i x_i^T for two responses: weights, bulk edge, fluctuation, overlap.
+r"""Limits of spectral methods for two responses: eigenvectors of (1/p) sum T(y_i) x_i x_i^T, and Hessian directions.
 
 With e_y = E[z^2 - 1 | y], z = <x, b>, and u(t) = T t / (1 - T t) the limits at n/p = delta are (Lu & Li 2017, "Phase
 transitions of spectral initialization for high-dimensional nonconvex estimation", Theorem 1; Mondelli & Montanari
@@ -16,6 +16,17 @@ No weights recover anything below delta = 1 / E[e_y^2], since E[e_y u]^2 <= E[e_
 
 Since E[e_y] = 0, the link determines only the sign of c_y: with fractions P_+ and P_- of the two responses,
 c_+ = +-sqrt(P_- / (delta P_+)) and c_- = -+sqrt(P_+ / (delta P_-)). The second choice needs no link.
+
+Principal Hessian directions take the eigenvector of M = (1/n) sum (y_i - mean y) x_i x_i^T that is largest in size
+relative to the sample second moment S = (1/n) sum x_i x_i^T. Write an eigenvector as (1, w) with 1 along b; w lives on
+the other coordinates W (n, p - 1), which are independent of y and of z. With g = p/n and the weights e_i = y_i - mu_0 -
+lambda, which take two values, w = -R W^T E z with R = (W^T E W)^{-1}, and leaving one row out gives, for t = tr R and
+t_2 = tr R^2,
+
+    sum_i e_i t / (1 + e_i t) = p,    t_2 = t / (sum_i e_i / (1 + e_i t)^2),
+    the eigenvalue equation  sum_i z_i^2 e_i / (1 + e_i t) = 0,    |w|^2 = t_2 sum_i z_i^2 e_i^2 / (1 + e_i t)^2.
+
+The overlap is 1 / (1 + |w|^2). Since y_i = +-1, these reduce to algebra in q = P(y = +-1), k = E[z^2 1{y = +-1}].
 """
 
 import math
@@ -105,3 +116,42 @@ def spike(moments: Moments, ratio: float, weights: Weights) -> Spike:
         return INSIDE_BULK
     square = ratio * (q_pos * (1.0 + e.pos) * u_pos**2 + q_neg * (1.0 + e.neg) * u_neg**2)
     return Spike((1.0 + ratio * (q_pos * u_pos + q_neg * u_neg)) / t, left / (left + square), t)
+
+
+def hessian_overlap(moments: Moments, ratio: float) -> float:
+    """Return the limit of <b, b-hat>^2 of principal Hessian directions: 0 for n <= p, or if the bulk is larger."""
+    if ratio <= 1.0:
+        return 0.0
+    (lower, upper), (value, off) = hessian_edges(moments, ratio), hessian_spike(moments, ratio)
+    return 1.0 / (1.0 + off) if abs(value) > max(-lower, upper) else 0.0
+
+
+def hessian_spike(moments: Moments, ratio: float) -> tuple[float, float]:
+    """Return lambda and |w|^2 relative to S at n/p = `ratio`; |w|^2 is inf if no eigenvalue leaves the bulk.
+
+    With A = 1 / (1 + e_+ t) and C = 1 / (1 + e_- t) the two equations are linear, q_+ A + q_- C = 1 - g and k_+ A + k_-
+    C = 1; then t = 1/A - 1/C, since e_+ - e_- = 2 is scaled to 1.
+    """
+    q_pos, q_neg, k_pos, k_neg = shares(moments)
+    left, difference = 1.0 - 1.0 / ratio, q_pos - k_pos
+    if difference == 0.0:
+        return math.nan, math.inf
+    A, C = (left * k_neg - q_neg) / difference, (q_pos - left * k_pos) / difference
+    spread = q_pos * A * (1.0 - A) + q_neg * C * (1.0 - C)
+    if min(A, C) <= 0 or spread <= 0:
+        return math.nan, math.inf
+    # 1{y = 1} - l has the values e_+ = 1 - l and e_- = -l; y - mu_0 - lambda is twice that, lambda = 2 (l - q_+).
+    level = 1.0 - (1.0 / A - 1.0) / (1.0 / A - 1.0 / C)
+    return 2.0 * (level - q_pos), (k_pos * (1.0 - A) ** 2 + k_neg * (1.0 - C) ** 2) / spread
+
+
+def hessian_edges(moments: Moments, ratio: float) -> tuple[float, float]:
+    """Return the edges of the bulk of M relative to S: Wachter's law of a product of two random projections.
+
+    With fewer than p responses of one sign, directions orthogonal to all their x make an atom at that end.
+    """
+    (q_pos, q_neg), g = shares(moments)[:2], 1.0 / ratio
+    inner, outer = math.sqrt(q_pos * (1.0 - g)), math.sqrt(g * q_neg)
+    lower = (inner - outer) ** 2 if g < q_pos else 0.0
+    upper = (inner + outer) ** 2 if g < q_neg else 1.0
+    return 2.0 * (lower - q_pos), 2.0 * (upper - q_pos)

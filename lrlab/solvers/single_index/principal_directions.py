@@ -10,12 +10,12 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment
-from lrlab.theory import principal_hessian
+from lrlab.theory.spectral import hessian_overlap
 
 
 def predict_phd(spec: Any, options: Options) -> dict[str, float]:
     """Return the overlap of principal Hessian directions."""
-    return {"limit_overlap": principal_hessian.overlap(spec.link_function.moments, spec.n / spec.p)}
+    return {"limit_overlap": hessian_overlap(spec.link_function.moments, spec.n / spec.p)}
 
 
 @moment_solver(needs_samples, needs_second_moment, predict=predict_phd, simulate=True)
@@ -30,7 +30,7 @@ def phd(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     maximize    |b^T M b| / b^T S b,  M = mean (y_i - mean y) x_i x_i^T,  E[M] = (mu_2 - mu_0) b b^T, and
                 S = mean x_i x_i^T
     solution    b = L^{-T} v,  S = L L^T,  v the eigenvector of L^{-1} M L^{-T} whose eigenvalue is largest in size
-    converges   the error is O(sqrt(p / n)) if mu_2 is not mu_0; exactly, see `theory.principal_hessian`
+    converges   the error is O(sqrt(p / n)) if mu_2 is not mu_0; exactly, see `theory.spectral`
     cost        one pass over X (n, p) by blocks, n > p, memory O(p^2)
 
     Although x is known to have covariance I, the sample's is the better yardstick: it takes the random variation of x
