@@ -29,10 +29,11 @@ Terms = list[tuple[float, float]]
 
 
 class Edge(NamedTuple):
-    """Limit of the largest eigenvalue of noise, and the unit of its fluctuation."""
+    """Limit of the largest eigenvalue of noise, the unit of its fluctuation, and t; 0 without positive weights."""
 
     value: float
     scale: float
+    dual: float
 
     @property
     def mean(self) -> float:
@@ -63,27 +64,34 @@ def largest_by_chance(weights: Iterable[float], counts: Iterable[float], p: int,
     (Benaych-Georges & Nadakuditi 2011, "The eigenvalues and eigenvectors of finite, low rank perturbations of large
     random matrices", Theorem 2.1, with the Stieltjes transform t / p); |r|^2 has the deviation size sqrt(2 / p).
     """
-    terms = _terms(weights, counts, p)
-    t = _dual_edge(terms)
-    if t == 0.0:
+    edge, terms = upper_edge(weights, counts, p), _terms(weights, counts, p)
+    if edge.dual == 0.0:
         return Chance(size, size * math.sqrt(2.0 / p))
-    edge = _edge(terms, t, p)
     # The standard deviation of the Tracy-Widom variable (Bornemann 2010, table 1).
     noise = Chance(edge.mean, 1.2679809 * edge.scale)
-    if size * t <= p:
+    if size * edge.dual <= p:
         return noise
     t = p / size
-    first, second = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 2))
     # d place / d size = 1 - (1/p) sum u^2 scales the deviation of |r|^2.
-    place, deviation = p * (1.0 + first) / t, (1.0 - second) * size * math.sqrt(2.0 / p)
+    place, deviation = p * (1.0 + _mean(terms, t, 1)) / t, (1.0 - _mean(terms, t, 2)) * size * math.sqrt(2.0 / p)
     return Chance(place, max(deviation, noise.deviation)) if place > noise.mean else noise
 
 
 def upper_edge(weights: Iterable[float], counts: Iterable[float], p: int) -> Edge:
-    """Return the edge of sum_i w_i x_i x_i^T if weights[k] occurs counts[k] times; 0 without positive weights."""
+    """Return the edge of sum_i w_i x_i x_i^T if weights[k] occurs counts[k] times."""
+    # Imported here: it is not needed to start the lab.
+    from scipy.optimize import brentq
+
     terms = _terms(weights, counts, p)
-    t = _dual_edge(terms)
-    return _edge(terms, t, p) if t > 0 else Edge(0.0, 0.0)
+    # The largest weight by itself makes the sum of u^2 p at such a t; the others increase it.
+    t = min((1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0), default=0.0)
+    if t == 0.0:
+        return Edge(0.0, 0.0, 0.0)
+    if _mean(terms, t, 2) > 1.0:
+        t = float(brentq(lambda t: _mean(terms, t, 2) - 1.0, 0.0, t, xtol=1e-300, rtol=1e-15))
+    # z''/2 at m = -t is (1 + (1/p) sum u^3) / t^3.
+    scale = (p * max(1.0 + _mean(terms, t, 3), 0.0)) ** (1.0 / 3.0) / t
+    return Edge(p * (1.0 + _mean(terms, t, 1)) / t, scale, t)
 
 
 def _terms(weights: Iterable[float], counts: Iterable[float], p: int) -> Terms:
@@ -91,27 +99,9 @@ def _terms(weights: Iterable[float], counts: Iterable[float], p: int) -> Terms:
     return [(float(w), float(count) / p) for w, count in zip(weights, counts, strict=True) if count > 0]
 
 
-def _dual_edge(terms: Terms) -> float:
-    """Return the t at the edge; 0 without positive weights."""
-    largest = max((w for w, _ in terms), default=0.0)
-    if largest <= 0:
-        return 0.0
-    # Imported here: it is not needed to start the lab.
-    from scipy.optimize import brentq
-
-    # The largest weight by itself makes the sum 1 here; the others increase it.
-    highest = min(1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0)
-
-    def excess(t: float) -> float:
-        return sum(share * (w * t / (1.0 - w * t)) ** 2 for w, share in terms) - 1.0
-
-    return highest if excess(highest) <= 0.0 else float(brentq(excess, 0.0, highest, xtol=1e-300, rtol=1e-15))
-
-
-def _edge(terms: Terms, t: float, p: int) -> Edge:
-    first, third = (sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms) for power in (1, 3))
-    # z''/2 at m = -t is (1 + (1/p) sum u^3) / t^3.
-    return Edge(p * (1.0 + first) / t, (p * max(1.0 + third, 0.0)) ** (1.0 / 3.0) / t)
+def _mean(terms: Terms, t: float, power: int) -> float:
+    """Return (1/p) sum u^power, u = w t / (1 - w t)."""
+    return float(sum(share * (w * t / (1.0 - w * t)) ** power for w, share in terms))
 
 
 def support(ratio: float, scale: float = 1.0) -> tuple[float, float]:
