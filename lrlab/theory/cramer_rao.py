@@ -68,22 +68,19 @@ def images(operator: Operator, W: LowRank) -> Iterator[Array]:
     """Yield A(T) for an orthonormal basis of the tangent space {A V^T + U B^T}, for symmetric W {A U^T + U A^T}."""
     U, V, k = W.U, W.V, len(W.s)
     P, Q = operator.left(U), operator.right(V)
-    inside, outside = U, _complement(U)
     if operator.symmetric:
-        within, beyond = operator.left(inside), operator.left(outside)
+        beyond = operator.left(_complement(U))
         for a in range(k):
-            yield operator.pair(within[:, [a]], P[:, [a]])
-            for c in range(a):
-                yield np.sqrt(2.0) * operator.pair(within[:, [a]], P[:, [c]])
-            for column in range(beyond.shape[1]):
-                yield np.sqrt(2.0) * operator.pair(beyond[:, [column]], P[:, [a]])
+            yield operator.pair(P[:, [a]], P[:, [a]])
+            for column in np.hstack([P[:, :a], beyond]).T:
+                yield np.sqrt(2.0) * operator.pair(column[:, None], P[:, [a]])
         return
     left, right = operator.left(np.eye(len(U))), operator.right(_complement(V))
     for a in range(k):
-        for column in range(left.shape[1]):
-            yield operator.pair(left[:, [column]], Q[:, [a]])
-        for column in range(right.shape[1]):
-            yield operator.pair(P[:, [a]], right[:, [column]])
+        for column in left.T:
+            yield operator.pair(column[:, None], Q[:, [a]])
+        for column in right.T:
+            yield operator.pair(P[:, [a]], column[:, None])
 
 
 def _complement(U: Array) -> Array:
