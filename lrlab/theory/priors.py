@@ -5,7 +5,7 @@ Gaussian prior. lrlab draws s = rate p non-zero entries and then scales b to len
 """
 
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -18,29 +18,20 @@ LOG_PRECISIONS, ONSET = np.arange(-26.0, 36.0, 0.4), np.arange(-4.0, 8.0, 0.1)
 """Log precisions of the table of overlaps; they are denser around the variance of a non-zero entry."""
 
 
-class Posterior(NamedTuple):
-    """Mean and variance of each entry (p,)."""
+def posterior(R: Array, noise_variance: float, rate: float) -> tuple[Array, float]:
+    """Return the posterior means (p,) of entries of prior variance 1, and the average of their posterior variances.
 
-    mean: Array
-    variances: Array
-
-    @property
-    def variance(self) -> float:
-        """The average of the variances."""
-        return float(self.variances.mean())
-
-
-def posterior(R: Array, noise_variance: Array | float, rate: float) -> Posterior:
-    """Return the posterior of entries of prior variance 1 observed as R (p,) with N(0, noise_variance) added."""
+    They are observed as R (p,), with N(0, noise_variance) added.
+    """
     slab = 1.0 / rate
     shrink = slab / (slab + noise_variance)
     if rate >= 1.0:
-        return Posterior(shrink * R, np.broadcast_to(shrink * noise_variance, R.shape))
+        return shrink * R, shrink * noise_variance
     chance = expit(_log_odds(np.square(R), noise_variance, rate))
     mean = shrink * R
     # Var = chance (shrink noise) + chance (1 - chance) mean^2.
-    variance = chance * (shrink * noise_variance + (1.0 - chance) * mean**2)
-    return Posterior(chance * mean, variance)
+    variances = chance * (shrink * noise_variance + (1.0 - chance) * mean**2)
+    return chance * mean, float(variances.mean())
 
 
 def level(log_precision: Array, rate: float) -> Array:

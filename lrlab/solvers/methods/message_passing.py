@@ -70,8 +70,8 @@ def iterations(
         # E h = E |g|^2 under the model, and a sum of squares is positive.
         S = 1.0 / max(h if h > 0.0 else square(g), 1e-30)
         # In units of 1 / sqrt(p), so that an entry has variance 1.
-        posterior = priors.posterior(np.sqrt(p) * (scale * b + S * (g.conj() @ X).conj()), p * S, rate)
-        b_next, V_next = posterior.mean / np.sqrt(p), min(max(posterior.variance, least), 1.0) ** step
+        mean, variance = priors.posterior(np.sqrt(p) * (scale * b + S * (g.conj() @ X).conj()), p * S, rate)
+        b_next, V_next = mean / np.sqrt(p), min(max(variance, least), 1.0) ** step
         V_next *= V ** (1.0 - step)
         if not match:
             # Left free, ||b||^2 and V drift against each other while V is small; made to agree while V is large, they
