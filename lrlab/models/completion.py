@@ -201,9 +201,17 @@ class InductiveCompletion(TableSpec):
         choice("orthonormal", "correlated", "canonical", help="random features, correlated ones, or none (canonical)"),
     ] = "orthonormal"
 
-    table = property(lambda spec: (spec.n1, spec.n2))
-    size = property(lambda spec: spec.table if spec.features == "canonical" else (spec.d1, spec.d2))
-    bare_sides = property(lambda spec: (0, 1) if spec.features == "canonical" else ())
+    @property
+    def table(self) -> tuple[int, int]:  # noqa: D102
+        return self.n1, self.n2
+
+    @property
+    def size(self) -> tuple[int, int]:  # noqa: D102
+        return self.table if self.features == "canonical" else (self.d1, self.d2)
+
+    @property
+    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
+        return (0, 1) if self.features == "canonical" else ()
 
     @property
     def data_bytes(self) -> int:
@@ -288,9 +296,17 @@ class MultilabelRegression(TableSpec):
             return super().remark
         return f"Fewer points (n = {self.n}) than features (d = {self.d}): their responses do not identify W."
 
-    table = property(lambda spec: (spec.n, spec.labels))
-    size = property(lambda spec: (spec.d, spec.labels))
-    bare_sides = (1,)
+    @property
+    def table(self) -> tuple[int, int]:  # noqa: D102
+        return self.n, self.labels
+
+    @property
+    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
+        return (1,)
+
+    @property
+    def size(self) -> tuple[int, int]:  # noqa: D102
+        return self.d, self.labels
 
     @property
     def data_bytes(self) -> int:

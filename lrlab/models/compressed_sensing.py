@@ -58,9 +58,17 @@ class CompressedSensing(Spec):
         if self.sparsity > self.p:
             raise InputError("sparsity", f"at most p = {self.p}", self.sparsity, "lower sparsity or raise p")
 
-    data_bytes = property(lambda spec: 8 * spec.n * (spec.p + 1))
-    measurements = property(lambda spec: spec.n)
-    degrees_of_freedom = property(lambda spec: spec.sparsity)
+    @property
+    def data_bytes(self) -> int:  # noqa: D102
+        return 8 * self.n * (self.p + 1)
+
+    @property
+    def measurements(self) -> int:  # noqa: D102
+        return self.n
+
+    @property
+    def degrees_of_freedom(self) -> int:  # noqa: D102
+        return self.sparsity
 
     @property
     def remark(self) -> str:  # noqa: D102

@@ -79,8 +79,13 @@ class PolynomialNetwork(LowRankSpec):
             expected = "1 if weights=gaussian, whose condition number is random"
             raise InputError("condition", expected, self.condition, "take weights=orthonormal to choose it")
 
-    size = property(lambda spec: (spec.p, spec.p))
-    true_rank = property(lambda spec: spec.r)
+    @property
+    def size(self) -> tuple[int, int]:  # noqa: D102
+        return self.p, self.p
+
+    @property
+    def true_rank(self) -> int:  # noqa: D102
+        return self.r
 
     def unknowns(self, rank: int) -> int:
         """Return the dimension of the symmetric matrices of a rank: p r - r (r - 1) / 2."""

@@ -25,7 +25,9 @@ class PhaseSpec(Spec):
 
     undetermined = "phase"
 
-    measurements = property(lambda spec: spec.m)
+    @property
+    def measurements(self: Any) -> int:  # noqa: D102
+        return int(self.m)
 
     @property
     def degrees_of_freedom(self: Any) -> int:
@@ -130,11 +132,15 @@ class PhaseRetrievalProblem(Problem):
             y[rows] = np.maximum((size**2 if self.spec.data == "intensity" else size) + noise, 0.0)
         return frozen(A), frozen(y)
 
-    A = property(lambda problem: problem._data[0])
-    """All measurement vectors (m, p)."""
+    @property
+    def A(self) -> Vector:
+        """All measurement vectors (m, p)."""
+        return self._data[0]
 
-    y = property(lambda problem: problem._data[1])
-    """All measurements (m,), none negative."""
+    @property
+    def y(self) -> Array:
+        """All measurements (m,), none negative."""
+        return self._data[1]
 
     @cached_property
     def magnitude(self) -> Array:

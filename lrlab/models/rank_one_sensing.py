@@ -77,7 +77,9 @@ class RankOneSensing(LowRankSpec):
         """Return an image as such."""
         return None if self.truth == "random" else views.grey_view(views.factors_of(self), estimate)
 
-    size = property(lambda spec: (spec.d1, spec.d2))
+    @property
+    def size(self) -> tuple[int, int]:  # noqa: D102
+        return self.d1, self.d2
 
     @property
     def data_bytes(self) -> int:

@@ -187,11 +187,15 @@ class SingleIndexProblem(Problem):
             y[rows] = self._draw(start // self.block_rows, out=X[rows])[1]
         return frozen(X), frozen(y)
 
-    X = property(lambda problem: problem._data[0])
-    """All measurement vectors (n, p)."""
+    @property
+    def X(self) -> Array:
+        """All measurement vectors (n, p)."""
+        return self._data[0]
 
-    y = property(lambda problem: problem._data[1])
-    """All responses (n,), +1 or -1."""
+    @property
+    def y(self) -> Array:
+        """All responses (n,), +1 or -1."""
+        return self._data[1]
 
     @cached_property
     def _scored(self) -> tuple[Array, Array]:
@@ -233,7 +237,9 @@ class OneBitSensing(SingleIndexSpec):
 
     noise: Noise = 0.1
 
-    link_function = property(lambda spec: SignLink(spec.noise, flip=spec.flip))
+    @property
+    def link_function(self) -> Link:  # noqa: D102
+        return SignLink(self.noise, flip=self.flip)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +258,9 @@ class FlippedLogistic(SingleIndexSpec):
     flip: Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ")] = 0.0
     intercept: Annotated[float, number(-5, 5, "added to ⟨x, b⟩", symbol="ζ")] = 0.0
 
-    link_function = property(lambda spec: LogisticLink(spec.noise, spec.flip, spec.intercept))
+    @property
+    def link_function(self) -> Link:  # noqa: D102
+        return LogisticLink(self.noise, self.flip, self.intercept)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,7 +278,9 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
     noise: Noise = 0.0
     threshold: Annotated[float, number(0, 5, "magnitude above which y = +1", symbol="θ")] = 1.0
 
-    link_function = property(lambda spec: ThresholdLink(spec.noise, spec.threshold, flip=spec.flip))
+    @property
+    def link_function(self) -> Link:  # noqa: D102
+        return ThresholdLink(self.noise, self.threshold, flip=self.flip)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -292,7 +302,9 @@ class CustomLink(SingleIndexSpec):
         super().check()
         checked(self.link)
 
-    link_function = property(lambda spec: FormulaLink(spec.noise, spec.link, flip=spec.flip))
+    @property
+    def link_function(self) -> Link:  # noqa: D102
+        return FormulaLink(self.noise, self.link, flip=self.flip)
 
 
 FAMILY = Family(
