@@ -5,6 +5,7 @@ InputError that names the line.
 """
 
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,8 @@ MOST_WORDS = 1000
 
 def opened(path: File) -> Source:
     """Return a file and its format by its suffix, and for .txt by its first lines."""
+    if not isinstance(path, str | PathLike):
+        raise InputError("file", "the path of a file", type(path).__name__, "give tables and arrays to lrlab.recover")
     suffix = data_suffix(Path(path))
     if suffix not in FORMATS:
         raise InputError("file", f"one of {', '.join(FORMATS)}", printable(Path(path).name), "convert or rename it")

@@ -103,7 +103,7 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
 
 def kind_of(model: str) -> type[DataSpec]:
     """Return the class of specs of a model with your data."""
-    base = catalog.MODELS.get(model, Spec)
+    base = catalog.MODELS.get(str(model), Spec)
     for kind in KINDS:
         if issubclass(base, kind.models):
             return spec_class(kind, base)
