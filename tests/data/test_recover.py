@@ -182,7 +182,7 @@ def test_magnitudes_give_the_signal_up_to_a_phase_and_those_that_fit_nothing_may
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: lrlab.fit(pd.DataFrame()), "to lrlab.recover"),
+        (lambda: lrlab.fit(np.eye(2)), "got ndarray: give tables and arrays to lrlab.recover"),
         (lambda: lrlab.recover([0, 1], np.eye(2), model=["multilabel"]), "model must be one of"),
     ],
 )
