@@ -68,7 +68,8 @@ def sparse_pairwise_moment(
     for weights, vectors, gap in islice(fantope_admm(M, penalty), start_iterations):
         b = truncated(vectors[:, 0], s)
         stage = f"{note} First stage, Fantope problem with rho = {penalty:.3g}: rank of P {len(weights)}."
-        yield _iterate(M, b, truncated(M @ b, s), stage, at_least=gap / scale)
+        following = truncated(M @ b, s)
+        yield _iterate(M, b, following, stage, at_least=gap / scale)
         if gap / scale <= start_tol:
             break
     if not kept:
