@@ -29,8 +29,8 @@ from lrlab.ui.widgets.permalink import Permalink
 class Dragged:
     """What *Run* shows at every position of a dragged slider: runs that are quick, and theory, of workers.
 
-    Called with a spec for each position of a slider; of a solver that is not quick a curve stays, pale. It is that of
-    the previous run, in `ran`, and then of the iterates that it reached in the time of a quick run.
+    Called with a spec for each position of a slider. A solver that is not quick keeps a pale curve: that of the
+    previous run, in `ran`, until a quick run ends early with some iterates, and then theirs.
     """
 
     def __init__(self, settings: CurveSettings, jobs: Sequence[Job], ran: Sequence[LiveRun] = ()) -> None:
@@ -75,7 +75,8 @@ class Dragged:
             case Trace(stop=Stop.CANCELLED) as trace:
                 # It isn't quick here, and is tried again a second later.
                 self._slow_until[job.solver] = time.monotonic() + 1.0
-                self._rows[job.solver] = trace.rows
+                if trace.rows:
+                    self._rows[job.solver] = trace.rows
             case Trace() as trace:
                 live.state, live.trace = "done", trace
             case Failure(sentence):
