@@ -44,9 +44,12 @@ def draws(solver: str, spec: Spec, axis: str, values: Sequence[float], trials: i
     return planned
 
 
-def table(measure: Callable[[Draw], list[Row]], *of: Any, **more: Any) -> pd.DataFrame:
-    """Return the rows of `measure` for all samples, as a tidy table; `of` and `more`: the parameters of `draws`."""
-    return pd.DataFrame([row for rows in collect(LocalResults(measure, draws(*of, **more))) for row in rows])
+def table(
+    measure: Callable[[Draw], list[Row]], solver: str, spec: Spec, axis: str, values: Sequence[float], trials: int = 10
+) -> pd.DataFrame:
+    """Return the rows of `measure` for all samples, see `draws`, as a tidy table."""
+    results = collect(LocalResults(measure, draws(solver, spec, axis, values, trials)))
+    return pd.DataFrame([row for rows in results for row in rows])
 
 
 def statistics(values: pd.DataFrame, place: Sequence[str]) -> pd.DataFrame:
