@@ -29,7 +29,7 @@ class _Turn(threading.Event):
 
 _lock, _own = threading.Lock(), threading.local()
 _queue: list[_Turn] = []
-"""Of scripts; the first one has the turn."""
+"""Turns of scripts in their order; the first script runs."""
 
 
 @contextmanager

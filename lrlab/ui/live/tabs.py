@@ -87,7 +87,7 @@ def encoded(part: Figure | str) -> str:
 _pool = ThreadPoolExecutor(32, thread_name_prefix="lrlab-drag")
 
 _own, _computes = threading.local(), threading.Lock()
-"""Whether this thread holds the turn; the lock of the thread that computes an answer: many that compete for the
+"""`held`: whether this thread holds the lock. The thread that computes an answer holds it: many that compete for the
 interpreter are slower than one by one. Scripts of pages have another queue, `script_queue.py`, which also merges
 requests of their sessions while they wait."""
 

@@ -78,7 +78,7 @@ def share(page: str) -> None:
     address = permalink.address(page or "home")
     with place:
         st.markdown("**Copy link**")
-        # Of the last buttons, as a page may have several.
+        # A page may have several runs: the one of the last buttons counts.
         ran = live.current(st.session_state["live:shown"]) is not None
         st.code(link(address | ({"run": "1"} if ran else {})), language=None, wrap_lines=True)
         # A frame shows figures: for a lesson, the figures of its steps.
