@@ -274,7 +274,7 @@ class MatrixSpec(LowRankSpec):
         return {"rows": rows, "columns": columns, "y": values, "size": size, **features}
 
     @classmethod
-    def default_solver(cls, X: Any = None, Z: Any = None) -> str:  # noqa: D102
+    def default_solver(cls, X: Any = None, Z: Any = None, **options: object) -> str:  # noqa: D102
         return "gauss-newton" if X is None and Z is None else "altmin"
 
     def judgement(self, scores: Mapping[str, float]) -> str:

@@ -83,7 +83,7 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     labels = issubclass(made, LabelsSpec)
     tune_by = str(options.pop("tune_by", "")) if labels else ""
     arrays = made.arrays_of(y, X, Z)
-    chosen, known = solver or made.default_solver(X, Z), made.choices()
+    chosen, known = solver or made.default_solver(X, Z, **options), made.choices()
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")
@@ -139,9 +139,9 @@ class Task:
         options = {**self.given.options, **options}
         return [job_of(y, X, Z, model=self.model, solver=solver, **options) for solver in solvers]
 
-    def default_solver(self) -> str:
-        """Return the default solver."""
-        return kind_of(self.model).default_solver(*self.given[1:3])
+    def default_solver(self, **options: object) -> str:
+        """Return the default solver for options of `recover`."""
+        return kind_of(self.model).default_solver(*self.given[1:3], **{**self.given.options, **options})
 
 
 def task_of(given: Given, model: str = "") -> Task:

@@ -182,8 +182,8 @@ class DataSpec(Spec):
         """Return checked arrays of the arguments of `recover`, one entry of `y` per measurement."""
 
     @classmethod
-    def default_solver(cls, X: Any = None, Z: Any = None) -> str:
-        """Return the default solver for arrays X and Z."""
+    def default_solver(cls, X: Any = None, Z: Any = None, **options: object) -> str:
+        """Return the default solver for arrays X and Z, and options of `recover`."""
         return cls.usual
 
     @classmethod

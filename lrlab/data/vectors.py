@@ -208,10 +208,13 @@ class ResponsesSpec(DataSpec):
         return {"X": X, "y": np.where(values == kinds[1], 1.0, -1.0)}
 
     @classmethod
-    def default_solver(cls, X: Any = None, Z: Any = None) -> str:
-        """Return the refinement, which needs twice as many rows as columns; the mean of y x if there are fewer."""
-        shape = np.shape(X)
-        few = len(shape) == 2 and (1 - HELD_OUT) * shape[0] < 2 * shape[1]
+    def default_solver(cls, X: Any = None, Z: Any = None, **options: object) -> str:
+        """Return the refinement, which needs twice as many rows as entries; the mean of y x if there are fewer.
+
+        All columns are entries, unless options say how many.
+        """
+        shape, sparse = np.shape(X), options.get("sparsity") or options.get("kept")
+        few = len(shape) == 2 and not sparse and (1 - HELD_OUT) * shape[0] < 2 * shape[1]
         return "marginal-mean" if few else cls.usual
 
     @classmethod

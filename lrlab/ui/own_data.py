@@ -233,7 +233,7 @@ def show(link: Permalink, shown: Shown | InputError | None) -> None:
 
 def choose_jobs(link: Permalink, ready: Shown) -> list[Job]:
     """Show solvers and limits of a run; return the jobs."""
-    first = ready.task.default_solver()
+    first = ready.task.default_solver(**ready.options)
     beside = () if first == "altmin" else BESIDE.get(ready.task.model, ())
     with st.sidebar:
         limits = problem_controls.choose_limits(link)

@@ -193,8 +193,9 @@ def test_tables_for_paths_and_lists_for_names_end_in_a_sentence(call, words):
 
 def test_responses_with_more_columns_than_rows_have_a_default_solver_too():
     X = np.random.default_rng(SEED).standard_normal((60, 100))
-    for columns, solver in ((100, "marginal-mean"), (24, "link-free-refinement")):
-        assert lrlab.recover(X[:, 0] > 0, X[:, :columns]).job.solver == solver
+    refinement = "link-free-refinement"
+    for columns, options, solver in ((100, {}, "marginal-mean"), (24, {}, refinement), (100, {"kept": 3}, refinement)):
+        assert lrlab.recover(X[:, 0] > 0, X[:, :columns], **options).job.solver == solver
 
 
 def test_patterns_of_a_large_image_need_no_matrix():
