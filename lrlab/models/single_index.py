@@ -26,7 +26,6 @@ BLOCK_BYTES = 16 * 2**20
 SCORED_ROWS = 4096
 
 Noise = Annotated[float, gaussian_noise("⟨x, b⟩ before quantization")]
-
 Flip = Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ", added=True)]
 Design = Annotated[
     str, choice("gaussian", "correlated", "student", "rademacher", help="distribution of the rows of X", added=True)
@@ -332,9 +331,7 @@ FAMILY = Family(
             rising=True,
         ),
         "coverage": Measure(
-            "coverage of 95% intervals",
-            "fraction of entries whose 95% interval contains the true entry",
-            rising=True,
+            "coverage of 95% intervals", "fraction of entries whose 95% interval contains the true entry", rising=True
         ),
         "width": Measure("width of 95% intervals", "mean width of the 95% intervals of the entries"),
     },
