@@ -1,8 +1,8 @@
 """The evidence for claims: the number of every trial, by series and place, and intervals made from these numbers.
 
 Six or more trials give the distribution-free interval of the median (signs of deviations are binomial); fewer give
-Student's interval of the mean; positive numbers enter as logarithms. A number with a known sampling error, such as
-a score on test samples, has an interval even from one trial. Otherwise one trial has no interval.
+Student's interval of the mean; positive numbers enter as logarithms. A score on blocks of test samples has an interval
+even from one trial. Otherwise one trial has no interval.
 """
 
 import math
@@ -42,14 +42,14 @@ EVERYTHING = Interval(-math.inf, math.inf)
 class Samples(NamedTuple):
     """Numbers of trials by series and place, in the order of the places.
 
-    durations: for times to a level, the length of a run that missed it, whose time is infinite. errors: sampling errors
-    in addition to the spread of the trials, by series and place; or scores on the same blocks of test samples for all
-    series, whose spread gives the errors of numbers and of paired differences.
+    durations: for times to a level, the length of a run that missed it, whose time is infinite. blocks: scores on the
+    same blocks of test samples for all series; their spread gives the sampling errors of numbers and of paired
+    differences.
     """
 
     values: Mapping[str, Numbers]
     durations: Mapping[str, Numbers] = {}
-    errors: Mapping[str, Mapping[Place, float | Array]] = {}
+    blocks: Mapping[str, Numbers] = {}
 
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
         """Return the places common to all series that a rule selects (`at`, `from` and `to`, or `columns`)."""
@@ -75,8 +75,8 @@ class Samples(NamedTuple):
 
     def error(self, series: str, place: Place) -> float:
         """Return the sampling error of a number, without the spread of the trials."""
-        known = self.errors.get(series, {}).get(place, 0.0)
-        return error_of_mean(known) if isinstance(known, np.ndarray) else known
+        blocks = self.blocks.get(series, {}).get(place)
+        return 0.0 if blocks is None else error_of_mean(blocks)
 
     def interval(self, series: str, place: Place, among: int = 1) -> Interval:
         """Return the interval of a series at a place, corrected for a number of simultaneous intervals."""
@@ -114,14 +114,12 @@ class Samples(NamedTuple):
         return math.hypot(stdtrit(len(values) - 1, 1.0 - tail) * spread, sampled)
 
     def _error_of_gap(self, names: Sequence[str], place: Place, relative: bool) -> float:
-        """Return the sampling error of a difference, paired if possible; with one trial, both numbers need an error."""
+        """Return the sampling error of a paired difference; 0 unless both series have blocks."""
+        if not all(place in self.blocks.get(name, {}) for name in names):
+            return 0.0
         scales = [self.center(name, place) if relative else 1.0 for name in names]
-        below, above = (self.errors.get(k, {}).get(place, 0.0) / scale for k, scale in zip(names, scales, strict=True))
-        if isinstance(below, np.ndarray) and isinstance(above, np.ndarray):
-            return error_of_mean(above - below)
-        errors = [self.error(name, place) / scale for name, scale in zip(names, scales, strict=True)]
-        several = min(len(self.values[name][place]) for name in names) > 1
-        return math.hypot(*errors) if several or all(errors) else 0.0
+        below, above = (self.blocks[name][place] / scale for name, scale in zip(names, scales, strict=True))
+        return error_of_mean(above - below)
 
     def _bounded(self, series: str, place: Place) -> Array:
         """Return the smallest and the largest possible number of each trial: two rows."""

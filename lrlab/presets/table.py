@@ -24,7 +24,6 @@ import numpy as np
 import pandas as pd
 
 from lrlab import presets
-from lrlab.arrays import Array
 from lrlab.catalog import family
 from lrlab.figures.build import Figure
 from lrlab.figures.convergence import beside
@@ -33,7 +32,7 @@ from lrlab.presets import claims
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import DatasetFit, counts, fit_dataset, settings_of
-from lrlab.presets.papers import SETS, Sets, located
+from lrlab.presets.papers import Sets, located
 from lrlab.presets.result import Panel, Plan, Result, Verdict
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
@@ -215,34 +214,20 @@ def _judged(preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFra
     ran = placed[[*keys, "x"]].merge(trials, on=keys).drop_duplicates(["series", "x", "trial"])
     # Each trial hides other labels: with one trial, the test samples do not tell that spread.
     known = placed[(placed["trials"] > 1) | (placed["observed"] == 1)] if preset.data else placed[:0]
-    errors: dict[str, dict[Any, Any]] = {}
-    for row in known.itertuples():
-        fits = ran[(ran["series"] == row.series) & (ran["x"] == row.x)]
-        errors.setdefault(row.series, {})[row.x] = sampling_error(metric, row.ours, row.data, fits)
     numbers = {
         series: dict(zip(own["x"], own["paper"], strict=True)) for series, own in placed.groupby("series", sort=False)
     }
-    samples = samples_of(ran, "x", "value")._replace(errors=errors)
+    samples = samples_of(ran, "x", "value")._replace(blocks=_blocks(ran, metric, known))
     best = 1 if _measure(preset, panel).rising != panel.get("complement", False) else -1
     return [*claims.verdicts(preset, panel["title"], samples), *claims.on_numbers(numbers, samples, best)]
 
 
-def sampling_error(metric: str, value: float, data: str, fits: pd.DataFrame) -> Array | float:
-    """Return the scores on blocks of a set's test samples, mean over fits; without blocks, a bound of the mean's error.
-
-    A score between 0 and 1 with mean m has variance at most m (1 - m). The number of wrong labels per row is assumed to
-    vary at most as a geometric number. 0 for a set of unknown size.
-    """
-    if "blocks" in fits and all(isinstance(one, list) and metric in one[0] for one in fits["blocks"]):
-        return np.mean([[block[metric] for block in one] for one in fits["blocks"]], axis=0)
-    if data not in SETS:
-        return 0.0
-    labels, test_rows = SETS[data]["labels"], SETS[data]["test_rows"]
-    if metric == "hamming":
-        wrong = value * labels
-        return math.sqrt(wrong * (1.0 + wrong) / test_rows) / float(labels)
-    scale = 1.0 if metric == "auc" else 100.0
-    return math.sqrt(max(0.0, value * (scale - value)) / test_rows)
+def _blocks(ran: pd.DataFrame, metric: str, known: pd.DataFrame) -> dict[str, dict[Any, np.ndarray]]:
+    """Return the scores on blocks of the test samples, mean over the trials, of the fits with known errors."""
+    blocks: dict[str, dict[Any, np.ndarray]] = {}
+    for (series, x), own in ran.merge(known[["series", "x"]].drop_duplicates()).groupby(["series", "x"]):
+        blocks.setdefault(series, {})[x] = np.mean([[block[metric] for block in one] for one in own["blocks"]], axis=0)
+    return blocks
 
 
 @lru_cache(maxsize=64)

@@ -99,11 +99,11 @@ def test_a_failed_trial_could_have_any_number():
     assert claims.judge({"rule": "each", **LOWER}, failed).holds is None
 
 
-def test_one_trial_tells_of_two_series_where_both_are_known_to_an_error():
+def test_one_trial_tells_of_two_series_where_both_have_blocks_of_test_rows():
     held = Samples({"a": {1.0: np.array([1.0, 1.01, 0.99])}, "b": {1.0: np.array([9.0])}})
-    known = held._replace(errors={"a": {1.0: 0.1}, "b": {1.0: 0.1}})
+    known = held._replace(blocks={"a": {1.0: np.array([0.9, 1.1])}, "b": {1.0: np.array([9.1, 8.9])}})
     assert claims.judge({"rule": "each", **LOWER}, known).holds
-    assert claims.judge({"rule": "each", **LOWER}, known._replace(errors={"a": {1.0: 0.1}})).holds is None
+    assert claims.judge({"rule": "each", **LOWER}, known._replace(blocks={"a": known.blocks["a"]})).holds is None
 
 
 @pytest.mark.parametrize(
