@@ -157,19 +157,9 @@ def test_of_hidden_labels_one_draw_decides_nothing(name, trials):
     """Numbers far from all printed ones; rows of the paper repeat methods of full rank for each rank."""
     plan = presets.plan(presets.load(name), data=ship.names_alone(["bibtex"]))
     scores = {"precision@1": 99.0, "precision@3": 98.0, "precision@5": 97.0, "hamming": 0.5, "auc": 0.999}
+    fit = {"data": "bibtex", "refused": "", "trace": [], "blocks": [scores] * 20, **scores}
     results = [
-        {
-            "data": "bibtex",
-            "solver": item.solver,
-            "trial": item.trial,
-            "refused": "",
-            "trace": [],
-            "blocks": [scores] * 20,
-            **scores,
-        }
-        if item.trial < trials
-        else None
-        for item in plan.items
+        {"solver": item.solver, "trial": item.trial, **fit} if item.trial < trials else None for item in plan.items
     ]
     words = {verdict.verdict for panel in plan.finish(results).panels for verdict in panel.judged}
     assert words == {"not decided"} if trials == 1 else "not reproduced" in words and "reproduced" not in words
