@@ -1,7 +1,6 @@
 """A job: one solver on one spec with all its settings, checked before anything runs; and the memory that it needs."""
 
 import os
-from bisect import bisect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -124,17 +123,35 @@ def require_memory(spec: Spec, entry: SolverEntry, options: Options, limit: int)
         largest = parameter and _largest(spec, entry, options, name, int(parameter.low), limit)
         if largest:
             got = f"{getattr(spec, name)}, which needs {memory_words(needed)}"
+            other = _solver_that_fits(spec, entry, limit)
             expected = f"at most {largest} for {entry.name} within {memory_words(limit)} of memory"
-            raise InputError(name, expected, got, f"lower {name}")
+            raise InputError(name, expected, got, " or ".join(filter(None, [f"lower {name}", other])))
     raise InputError("memory", f"at most {memory_words(limit)}", memory_words(needed), "make the problem smaller")
 
 
-def _largest(spec: Spec, entry: SolverEntry, options: Options, name: str, low: int, limit: int) -> int:
-    def too_large(size: int) -> bool:
-        return memory_needed(spec.replace(**{name: size}), entry, options) > limit
+def _solver_that_fits(spec: Spec, entry: SolverEntry, limit: int) -> str:
+    if entry.streams:
+        return ""
+    for other in catalog.solvers_for(spec.model):
+        options = dict(other.settle({}).options)
+        try:
+            other.refuse(spec, options)
+        except InputError:
+            continue
+        if other.streams and memory_needed(spec, other, options) <= limit:
+            return f"take a solver that reads the data in blocks, such as {other.name}"
+    return ""
 
+
+def _largest(spec: Spec, entry: SolverEntry, options: Options, name: str, low: int, limit: int) -> int:
+    def fits(size: int) -> bool:
+        return memory_needed(spec.replace(**{name: size}), entry, options) <= limit
+
+    high = getattr(spec, name)
     try:
-        fitting = bisect(range(low, getattr(spec, name)), False, key=too_large)
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle - 1)
+        return low if fits(low) else 0
     except InputError:
         return 0
-    return low + fitting - 1 if fitting else 0
