@@ -225,7 +225,8 @@ def _judged(preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFra
 def _blocks(ran: pd.DataFrame, metric: str, known: pd.DataFrame) -> dict[str, dict[Any, np.ndarray]]:
     """Return the scores on blocks of the test samples, mean over the trials, of the fits with known errors."""
     blocks: dict[str, dict[Any, np.ndarray]] = {}
-    for (series, x), own in ran.merge(known[["series", "x"]].drop_duplicates()).groupby(["series", "x"]):
+    fits = ran.reindex(columns=["series", "x", "blocks"]).dropna().merge(known[["series", "x"]].drop_duplicates())
+    for (series, x), own in fits.groupby(["series", "x"]):
         blocks.setdefault(series, {})[x] = np.mean([[block[metric] for block in one] for one in own["blocks"]], axis=0)
     return blocks
 

@@ -204,7 +204,7 @@ def test_sweeps_count_towards_the_runs_that_a_browser_may_have_also_when_they_re
     for page in ("converge", "transition"):
         other = pressed(opened(page, "a" * 32), f"{page}-run")
         assert any("runs must be fewer than 1 in this browser, got 1" in error for error in errors(other))
-        assert f"{page}:run" not in other.session_state
+        assert page == "transition" or f"{page}:run" not in other.session_state, "it opens on shipped results"
     pressed(at, "transition-pause")
     assert first.wait(PATIENCE) and first.state == "paused"
     second = pressed(opened("sweep", "a" * 32, **LONG, seed="2004"), "transition-run").session_state["transition:run"]
