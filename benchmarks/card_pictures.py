@@ -111,7 +111,7 @@ def draw_figure(page: Page, drawn: Figure, scheme: str, path: Path, *, notes: bo
     for axis in (value for key, value in layout.items() if key.startswith(("xaxis", "yaxis"))):
         axis |= {"automargin": True} | ({} if axis.get("type") == "log" else {"nticks": 6})
         axis["title"] = {"text": axis.get("title", {}).get("text", ""), "font": {"size": 15}, "standoff": 6}
-    # Names at the ends of curves stand beside the plot.
+    # The names of curves need room to the right of the plot.
     ends = [line for one in figure["data"] if one.get("meta") == "end" for line in one["text"][1].split("<br>")]
     right = 10 + max((24 + 8 * len(end) for end in ends), default=0)
     layout |= {

@@ -1,8 +1,8 @@
-"""Computes the results on which pages open, see `lrlab.ui.shared.opening`.
+"""Computes the first results of two pages, see `lrlab.ui.shared.opening`.
 
 python -m benchmarks.opening
 
-It opens both pages without a browser, computes what they begin at their defaults, and writes the file.
+It opens both pages without a browser, computes their default sweep and spectrum, and writes the file.
 """
 
 import gzip
@@ -53,7 +53,7 @@ def main() -> None:
         "transition": {"about": to_toml(sweep), "results": trials},
         "spectrum": {"about": python_script(plan), "results": spectra},
     }
-    # The time of the file is left out, so that equal results are equal files.
+    # Without a time in it: equal results give equal files.
     opening.FILE.write_bytes(gzip.compress(json.dumps(content).encode(), mtime=0))
     print(opening.FILE.name, opening.FILE.stat().st_size)
 

@@ -71,7 +71,7 @@ class Results(ABC):
 
     @property
     def version(self) -> int:
-        """A number that grows with everything new that has been taken."""
+        """The number of results that `take` has returned."""
         return self.done
 
     @property

@@ -1,4 +1,4 @@
-"""A live figure of a lesson: what it shows along its slider, and the jobs there, computed once each."""
+"""A live figure of a lesson: its jobs along the slider, each computed once, and the plot and the words of them."""
 
 import math
 from abc import ABC, abstractmethod
@@ -66,11 +66,11 @@ class Figure(ABC):
 
     @abstractmethod
     def numbers(self, at: Any) -> dict[str, float]:
-        """Return what is computed at a position of the slider, by name."""
+        """Return the numbers at a position of the slider, by name."""
 
     @abstractmethod
     def draw(self, at: Any, alone: bool = False) -> build.Figure:
-        """Return the plot at a position of the slider; alone: without other positions."""
+        """Return the plot at a position of the slider; alone: whether it omits other positions."""
 
     @abstractmethod
     def sentence(self, at: Any) -> str:

@@ -1,4 +1,4 @@
-"""The kinds of live figures of lessons: what each computes at a position of the slider, plots, and says in words."""
+"""The kinds of live figures of lessons: the numbers, the plot and the words of each at a position of the slider."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -27,9 +27,9 @@ ALL_METHODS = "information-theoretic limit"
 WHOLE = ("bits", "bits-at-budget")
 """Axes that have no positions between whole numbers."""
 LEAST = 1e-16
-"""Least error that is drawn of a trial."""
+"""Least error of a trial on a plot."""
 SHOWN, REACH, BINS = 300, 3.0, 13
-"""Responses that are drawn, the end of the axis of projections, and bins of means."""
+"""Number of plotted responses, end of the axis of projections, and number of bins of means."""
 MOST_RATIO = 1e6
 """A threshold above this number of measurements per unknown is none: the gap is zero to rounding of t."""
 

@@ -1,4 +1,4 @@
-"""Classes of this server: what they predict, and who has predicted what. The server keeps it in memory, without names.
+"""Classes of this server: their questions and predictions. The server keeps these in memory, without names.
 
 A prediction is the number of an option, 0, 1, ..., or a line (`drawing`); workers compute the truth once all have
 predicted.

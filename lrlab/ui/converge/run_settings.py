@@ -1,4 +1,4 @@
-"""The last settings of *Run*, alone or with the page, and what it shows while a slider is dragged."""
+"""The last settings of *Run*, drawn with or without the page, and the figures that follow a dragged slider."""
 
 import time
 from collections.abc import Sequence

@@ -78,7 +78,7 @@ def figure_name(preset: Preset, panel: Panel) -> str:
 
 
 def panels(preset: Preset, shown: Sequence[Panel]) -> None:
-    """Draw the panels: first those of the paper, next to its figure; below them numbers that were not run."""
+    """Draw the panels: first the ones next to the paper's figure, below them numbers that were not run."""
     printed = redrawn(preset.name)
     for panel in shown:
         if panel.title in printed:
@@ -117,13 +117,13 @@ def _figure(preset: Preset, panel: Panel, ending: str = "") -> None:
 
 
 def statement(preset: Preset) -> None:
-    """Show the theorem that a preset is of, in the symbols of its paper; nothing where it is of none."""
+    """Show the theorem of a preset, if it has one, in the symbols of its paper."""
     if text := preset.content["figure"].get("statement"):
         st.latex(text.strip())
 
 
 def position(link: Permalink, preset: Preset) -> float | None:
-    """Return the position that the address names; None where it is that of the stored result."""
+    """Return the position in the address; None if the stored result has the same one."""
     known = preset.positions
     link.accept([AT])
     if not known:
@@ -139,7 +139,7 @@ def position(link: Permalink, preset: Preset) -> float | None:
 
 
 def show_slider(link: Permalink, preset: Preset, at: float | None) -> None:
-    """Show the slider of a preset, if it has one; what is drawn follows it."""
+    """Show the slider of a preset, if it has one; the figures follow it."""
     known = preset.positions
     if not known:
         return

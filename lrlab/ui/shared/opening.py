@@ -1,4 +1,4 @@
-"""Results on which pages open, at their defaults: they come with the package, so that no page begins empty.
+"""First results of *Phase transitions* and *Eigengaps*: they come with the package, so that no page begins empty.
 
 `benchmarks.opening` computes and writes them; a test computes some of them anew.
 """
@@ -17,7 +17,7 @@ from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.toml import to_toml
 
 FILE = Path(__file__).parents[1] / "assets" / "opening.json.gz"
-"""By page: `about`, what was computed, and `results`, of each item in order; of a sweep the trials of each job."""
+"""By page: a definition (`about`), and `results` in the order of its items; for a sweep, the trials of each job."""
 
 
 def spectrum(about: str) -> LocalResults | None:

@@ -54,7 +54,7 @@ def choose_crosshair(link: Permalink, view: View) -> bool:
 
 
 def crosshair(sweep: Sweep) -> Place | None:
-    """Return the cell of the crosshair, at first the middle one; None if there is no crosshair."""
+    """Return the cell of the crosshair, at first the middle one; None for a map without a crosshair."""
     if not st.session_state.get("transition:crosshair") or len(sweep.grid) != 2:
         return None
     sizes = [len(values) for values in sweep.grid.values()]
