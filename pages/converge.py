@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from lrlab.catalog import family, model_entry
 from lrlab.ui.classroom import room
-from lrlab.ui.converge import results_view, run_controls
-from lrlab.ui.converge.run_settings import RunSettings
+from lrlab.ui.converge import results_view, run_controls, run_settings
 from lrlab.ui.live import fragments
 from lrlab.ui.shared import cards, live, page, problem_controls
 from lrlab.ui.widgets.permalink import Permalink
@@ -14,10 +14,14 @@ OPENING = {"n": "500", "p": "1000", "sparsity": "10", "solvers": "gamp,nbiht,mar
 
 link = Permalink("converge", OPENING)
 with page.controls():
-    settings = RunSettings(link, problem_controls.choose_model(link))
-    fragments.settings(link, settings.choose, apart=settings.apart, follow=settings.follow)
+    model = problem_controls.choose_model(link)
+    spec = problem_controls.choose_spec(link, model, main=model_entry(model).main)
+    limits = problem_controls.choose_limits(link)
+    st.header("Solvers", anchor=False)
+    usual = family(model).solvers
+    jobs = problem_controls.choose_jobs(link, model, spec, limits, default=usual, recommended=3)
 
-page.show_errors(settings.spec, settings.limits)
+page.show_errors(spec, limits)
 
 
 @fragments.fragment
@@ -26,17 +30,17 @@ def runs() -> None:
     with page.row():
         page.heading("Run")
         pin = st.container(width="content")
-        run_controls.buttons(link, settings.jobs)
-        room.offer("Run", lambda: [room.PlacePoll(job) for job in settings.jobs], disabled=not settings.jobs)
+        run_controls.buttons(link, jobs)
+        room.offer("Run", lambda: [room.PlacePoll(job) for job in jobs], disabled=not jobs)
         # A run may be over as soon as it has begun.
         with pin:
             results_view.pin_button()
         with st.popover("Metric and axes"):
-            settings.choose_curves()
-    live.follow("converge", settings.draw, results_view.live_parts(settings.curves))
-    settings.follow_sliders()
+            curves = run_controls.choose(link, model, spec)
+    live.follow("converge", lambda: results_view.draw(curves, jobs, spec), results_view.live_parts(curves))
+    run_settings.follow_sliders(link, spec, curves, jobs)
     results_view.refine()
     link.write()
 
 
-cards.theorems(settings.model)
+cards.theorems(model)

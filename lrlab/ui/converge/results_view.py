@@ -38,7 +38,6 @@ TOO_LONG = "The theory shown is asymptotic: at so many different sizes it would 
 WIDTHS = [1.35, 1.1, 0.72]
 AXIS = 50
 """Height of the ticks and the title of an axis, in pixels."""
-CHANGED = "converge.changed"
 
 
 class Kind(NamedTuple):
@@ -221,8 +220,11 @@ def draw(settings: CurveSettings, jobs: Sequence[Job], wanted: object) -> None:
     with curve:
         with st.container(horizontal=True):
             st.markdown(f"**{settings.title}**", width="content")
-            name = "converge.progress" if alive else CHANGED
-            progress.strip({**parts, **changes(jobs)}[name], name, alive=True)
+            changed = following and jobs and live.about("converge") != list(jobs)
+            name, html = "converge.changed", "<mark>changed</mark> press Run" if changed else ""
+            if alive:
+                name, html = "converge.progress", parts["converge.progress"]
+            progress.strip(html, name, alive=True)
         label = message(drawn, settings.measure)
         plot.show(parts["converge.curves"], key="converge.curves", label=label, link="converge")
     with recovered:
@@ -259,13 +261,6 @@ def _pin(runs: Sequence[LiveRun]) -> None:
         for run in recoveries(spec, runs)
     ]
     st.session_state[PINNED] = model_entry(spec.model).family.name, tuple(kept)
-
-
-def changes(jobs: Sequence[Job]) -> Parts:
-    """Return the live part that says whether the jobs differ from the run that the page follows."""
-    following = live.current("converge")
-    changed = following and jobs and live.about("converge") != list(jobs)
-    return {CHANGED: "<mark>changed</mark> press Run" if changed else ""}
 
 
 def refine() -> None:

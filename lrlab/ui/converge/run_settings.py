@@ -1,13 +1,11 @@
-"""The last settings of *Run*, drawn with or without the page, and the figures that follow a dragged slider."""
+"""The figures of *Run* that follow a dragged slider."""
 
 import time
 from collections.abc import Sequence
 from concurrent.futures import wait
 from typing import Any
 
-import streamlit as st
-
-from lrlab.catalog import family, model_entry, spec
+from lrlab.catalog import family
 from lrlab.engine.engine import together
 from lrlab.engine.live import LiveRun
 from lrlab.engine.messages import Failure
@@ -19,7 +17,7 @@ from lrlab.runs import theory
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import quick_run
 from lrlab.runs.trace import Trace
-from lrlab.ui.converge import results_view, run_controls
+from lrlab.ui.converge import results_view
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.live.tabs import Parts, waiting
 from lrlab.ui.shared import live, problem_controls
@@ -84,58 +82,9 @@ class Dragged:
         return live
 
 
-class RunSettings:
-    """The problem and its solvers, and how the page shows them.
-
-    spec, limits: the InputError if lrlab rejects them.
-    """
-
-    curves: CurveSettings
-
-    def __init__(self, link: Permalink, model: str) -> None:
-        """Begin with the defaults of a model, and without solvers."""
-        self.link, self.model = link, model
-        self.spec: Spec | InputError = spec(model)
-        self.limits: dict[str, Any] | InputError = {}
-        self.jobs: list[Job] = []
-
-    def choose(self) -> None:
-        """Show the settings."""
-        self.spec = problem_controls.choose_spec(self.link, self.model, main=model_entry(self.model).main)
-        self.limits = problem_controls.choose_limits(self.link)
-        st.header("Solvers", anchor=False)
-        usual = family(self.model).solvers
-        self.jobs = problem_controls.choose_jobs(
-            self.link, self.model, self.spec, self.limits, default=usual, recommended=3
-        )
-
-    def choose_curves(self) -> None:
-        """Show the controls of the curves."""
-        self._absent = run_controls.absent_measures(self.model, self.spec)
-        self.curves = run_controls.choose(self.link, self.model, self.spec)
-
-    def draw(self) -> None:
-        """Draw the run that the page follows, or the settings before the first one."""
-        results_view.draw(self.curves, self.jobs, self.spec)
-
-    def apart(self) -> bool:
-        """Return whether the rest of the page shows a run, and only says that the settings have changed."""
-        return (
-            live.current("converge") is not None
-            and bool(self.jobs)
-            and not any(isinstance(given, InputError) for given in (self.spec, self.limits))
-            and not st.session_state.get(run_controls.ON_CHANGE)
-            and self._absent == run_controls.absent_measures(self.model, self.spec)
-        )
-
-    def follow(self) -> None:
-        """Update the rest of the page, and the answers of its sliders, to the settings."""
-        live.tab().push(results_view.changes(self.jobs))
-        self.follow_sliders()
-
-    def follow_sliders(self) -> None:
-        """Have the figures follow each slider while it is dragged."""
-        following = live.current("converge")
+def follow_sliders(link: Permalink, spec: Spec | InputError, settings: CurveSettings, jobs: Sequence[Job]) -> None:
+    """Have the figures follow each slider of the problem while it is dragged."""
+    following = live.current("converge")
+    if jobs and isinstance(spec, Spec):
         ran = following.runs if following else ()
-        if self.jobs and isinstance(self.spec, Spec):
-            problem_controls.follow_sliders(self.link, self.spec, Dragged(self.curves, self.jobs, ran))
+        problem_controls.follow_sliders(link, spec, Dragged(settings, jobs, ran))

@@ -9,7 +9,6 @@ import streamlit as st
 
 from lrlab.ui.live import script_queue
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.widgets.permalink import Permalink
 
 _own = threading.local()
 
@@ -27,50 +26,18 @@ def fragment(draw: Callable[[], None]) -> None:
     It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
     take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
     """
-    _draw_alone("part", lambda alone: draw())
-
-
-def settings(
-    link: Permalink, draw: Callable[[], None], *, apart: Callable[[], bool], follow: Callable[[], None]
-) -> None:
-    """Draw settings, and draw only these again if one of them changes; `follow` then tells the rest of the page.
-
-    apart: whether that is enough, asked before and after; otherwise Streamlit draws the whole page.
-    """
-    names = set[str]()
-
-    def enough() -> bool:
-        wanted = f"{link.page}:autorun", "share"
-        # A slider that comes to rest has all figures sent again, even if its value is the same as before.
-        rested = st.session_state.get("sent") == {}
-        return apart() and not (link.refused or rested or any(st.session_state.get(name) for name in wanted))
-
-    def draw_them(alone: bool) -> None:
-        with link.part(names):
-            draw()
-        if alone:
-            if not enough():
-                redraw()
-            follow()
-            link.write()
-
-    _draw_alone("settings", draw_them, enough)
-
-
-def _draw_alone(part: str, draw: Callable[[bool], None], enough: Callable[[], bool] = lambda: True) -> None:
-    """Draw a part with the page, and later without it if that suffices; `draw` receives whether it is alone."""
     again = False
 
     @st.fragment
     def drawn() -> None:
         nonlocal again
         alone, again = again, True
-        if alone and (_may_be_lost(part) or not enough()):
+        if alone and _may_be_lost():
             redraw()
         with script_queue.turn():
-            draw(alone)
+            draw()
         if alone:
-            note_drawn(part)
+            note_drawn("part")
 
     drawn()
 
@@ -85,12 +52,12 @@ def note_drawn(part: str) -> None:
     st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
 
 
-def _may_be_lost(part: str) -> bool:
-    """Return whether the last output, other than this part, may reach the browser incomplete.
+def _may_be_lost() -> bool:
+    """Return whether the last output, if it was the whole page, may reach the browser incomplete.
 
     When the next script of a session begins in another thread, Streamlit drops all output of the last script, its end
     included, that the server's thread has not taken yet.
     """
     before, at = st.session_state.get("drawn", ("", 0.0))
     # The server knows that a script has ended a tenth of a second after it has the output.
-    return before != part and not hasattr(_own, "drew") and time.monotonic() < at + 0.1
+    return before != "part" and not hasattr(_own, "drew") and time.monotonic() < at + 0.1

@@ -119,7 +119,7 @@ async def serve(socket: WebSocket) -> None:
         await socket.close(REFUSED)
         return
     await socket.accept()
-    for stream in [*channel.streams(tab), tab.pushed]:
+    for stream in channel.streams(tab):
         if message := stream.all():
             connection.put(message)
     sender = asyncio.create_task(connection.forward())

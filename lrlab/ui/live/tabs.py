@@ -159,7 +159,7 @@ class Tab:
     """A tab of a browser. cookie: the cookie of its connections, "" if the browser sends none, as in a foreign frame.
 
     watched: tokens of the streams of the page that it shows; left_at: since when it has no connection; previews: by
-    slider; pushed: what `push` has sent.
+    slider.
     """
 
     token: str
@@ -169,12 +169,7 @@ class Tab:
     connections: set[Connection] = field(default_factory=set)
     watched: set[str] = field(default_factory=set)
     previews: dict[str, SliderPreview] = field(default_factory=dict)
-    pushed: Stream = field(default_factory=Stream)
     left_at: float = field(default_factory=lambda: time.monotonic() + ARRIVE_SECONDS)
-
-    def push(self, parts: Parts) -> None:
-        """Send live parts of the page that a script which is to draw other elements changes."""
-        self.send(self.pushed.push(parts))
 
     def send(self, message: Message | None) -> None:
         """Send a message to the tab, if there is one."""

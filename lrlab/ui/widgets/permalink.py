@@ -6,8 +6,7 @@ in one sentence and replaces it by the default. From then on the address follows
 shared link shows the same page.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import streamlit as st
@@ -111,21 +110,6 @@ class Permalink:
         self._now.pop(name, None)
         if value is not None and value != parameter.default:
             self._now[name] = self._state["given"][name] = format_exact(value)
-
-    @contextmanager
-    def part(self, names: set[str]) -> Iterator[None]:
-        """Replace the values that the block put before, under `names`, by its new ones."""
-        for name in names:
-            self._now.pop(name, None)
-        others = set(self._now)
-        yield
-        names.clear()
-        names.update(self._now.keys() - others)
-
-    @property
-    def refused(self) -> bool:
-        """Whether the page shows errors of its address."""
-        return bool(self._state["errors"])
 
     def held(self, parameter: Parameter) -> Any:
         """Return and record the value of a parameter without a widget: the session's value, at first the address's."""
