@@ -190,11 +190,10 @@ def test_rows_are_of_the_paper_and_the_outcome_that_are_wanted(outcome):
     texts = [text.value for text in at.markdown]
     for name in shown:
         # Nothing is cut.
-        row, judged = gallery.row_of(name), gallery.lines(name)
-        assert {row.said, *row.texts} <= set(texts), name
+        said, judged = gallery.in_sight(name), gallery.lines(name)
+        assert {said, *map(gallery.sentence, judged[: gallery.MOST_CLAIMS])} <= set(texts), name
         first = min(judged, key=lambda line: WORDS.index(line.verdict))
-        assert first.verdict in row.said and first.claim in row.said and first.ours.partition("; ")[0] in row.said
-        assert all(line.ours in " ".join(row.texts) for line in judged[: gallery.MOST_CLAIMS])
+        assert first.verdict in said and first.claim in said and first.ours.partition("; ")[0] in said
 
 
 def test_the_summary_of_a_lesson_links_the_theorems_on_its_models_once():

@@ -14,7 +14,7 @@ from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDE
 from lrlab.ui.live import routes
 from lrlab.ui.live.headers import base
 from lrlab.ui.shared import cards
-from lrlab.ui.shared.cards import Card, Row
+from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -55,7 +55,9 @@ def show(link: Permalink) -> None:
         if shown := [name for name in own if wanted(name)]:
             st.header(title, anchor=False, help=whole or None)
             st.markdown(cards.badge_words(outcomes([line for name in shown for line in lines(name)])))
-            cards.show_rows([row_of(name) for name in shown], lambda one: open_figure(link, one.address["paper"]))
+            for name in shown:
+                with st.container(border=True, key=f"card-row-{name}"):
+                    _show_row(link, name)
 
 
 def show_contents() -> None:
@@ -107,19 +109,31 @@ def card(name: str) -> Card:
     return Card("papers", title, source, {"paper": name}, f"paper-{name}", badges(name))
 
 
-def row_of(name: str) -> Row:
-    """Return the row of a figure below the name of its paper: in the fold are all claims, the time, the trials."""
+def _show_row(link: Permalink, name: str) -> None:
+    """Show our figure next to the paper's, the verdict, and in a fold all claims, the time and the trials."""
     own, judged, paper = card(name), lines(name), paper_of(name)
-    text = own.text.removeprefix(f"{paper.short}, ") if paper else own.text
-    # A statement about some of the trials has to say so.
-    part = [badge for badge in own.badges if badge[0].startswith("quick: ")]
-    stand = result.counts(judged).get(REPRODUCED, 0)
-    of = "all" if stand == len(judged) else stand
-    fold = f"{len(judged)} claims, {of} reproduced" if len(judged) > 1 else "More"
-    more = [f"{len(judged) - MOST_CLAIMS} more claims on its page."] * (len(judged) > MOST_CLAIMS)
-    about = cards.badge_words(own.badges)
-    folded = [*map(sentence, judged[:MOST_CLAIMS]), *more, about]
-    return Row(own._replace(text=text, badges=part), in_sight(name), fold, folded)
+    paths = {"Paper": cards.path(f"{own.picture}-printed"), "Here": cards.path(own.picture)}
+    shown = {whose: path for whose, path in paths.items() if path.exists()}
+    *places, words = st.columns([1.0] * len(shown) + [3.0 - len(shown)], gap="medium")
+    for place, (whose, path) in zip(places, shown.items(), strict=True):
+        place.image(path, width="stretch", alt="")
+        if len(shown) > 1:
+            place.caption(whose)
+    with words:
+        cards.show_title(own, lambda _: open_figure(link, name))
+        st.caption(own.text.removeprefix(f"{paper.short}, ") if paper else own.text)
+        st.markdown(in_sight(name))
+        # A statement about some of the trials has to say so.
+        if part := [badge for badge in own.badges if badge[0].startswith("quick: ")]:
+            st.caption(cards.badge_words(part))
+        stand = result.counts(judged).get(REPRODUCED, 0)
+        of = "all" if stand == len(judged) else stand
+        with st.expander(f"{len(judged)} claims, {of} reproduced" if len(judged) > 1 else "More"):
+            for line in judged[:MOST_CLAIMS]:
+                st.markdown(sentence(line))
+            if len(judged) > MOST_CLAIMS:
+                st.markdown(f"{len(judged) - MOST_CLAIMS} more claims on its page.")
+            st.markdown(cards.badge_words(own.badges))
 
 
 def in_sight(name: str) -> str:

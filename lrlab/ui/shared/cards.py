@@ -32,66 +32,31 @@ class Card(NamedTuple):
 
 def show(cards: Sequence[Card], take: Callable[[Card], None] | None = None, columns: int = 3) -> None:
     """Show cards in rows; `take`, a callback, opens a card on the page that shows it."""
-    dark = st.context.theme.type == "dark"
     for start in range(0, len(cards), columns):
         row = zip(st.columns(columns, gap="medium"), cards[start : start + columns], strict=False)
         for number, (column, card) in enumerate(row, start=start):
             with column.container(border=True, height="stretch", key=f"card-{card.page}-{number}-{card.picture}"):
-                if (picture := _path(card.picture, dark)).exists():
+                if (picture := path(card.picture)).exists():
                     st.image(picture, width="stretch", alt="")
-                _title(card, take)
+                show_title(card, take)
                 if card.text:
                     st.caption(card.text)
-                _badges(card)
+                if card.badges:
+                    st.caption(badge_words(card.badges))
 
 
-class Row(NamedTuple):
-    """A card in a separate row: the visible words, the title of a fold, and the texts in it."""
-
-    card: Card
-    said: str
-    fold: str
-    texts: Sequence[str]
+def path(picture: str) -> Path:
+    """Return the file of a picture, for a light or a dark page."""
+    return PICTURES / f"{picture}-{'dark' if st.context.theme.type == 'dark' else 'light'}.webp"
 
 
-def show_rows(rows: Sequence[Row], take: Callable[[Card], None]) -> None:
-    """Show rows, each with its picture, next to the picture with the same name and `-printed` if there is one."""
-    dark = st.context.theme.type == "dark"
-    for number, row in enumerate(rows):
-        card = row.card
-        paths = {"Paper": _path(f"{card.picture}-printed", dark), "Here": _path(card.picture, dark)}
-        shown = {whose: path for whose, path in paths.items() if path.exists()}
-        with st.container(border=True, key=f"card-row-{number}-{card.picture}"):
-            *places, words = st.columns([1.0] * len(shown) + [3.0 - len(shown)], gap="medium")
-            for place, (whose, path) in zip(places, shown.items(), strict=True):
-                place.image(path, width="stretch", alt="")
-                if len(shown) > 1:
-                    place.caption(whose)
-            with words:
-                _title(card, take)
-                st.caption(card.text)
-                st.markdown(row.said)
-                _badges(card)
-                with st.expander(row.fold):
-                    for text in row.texts:
-                        st.markdown(text)
-
-
-def _path(picture: str, dark: bool) -> Path:
-    return PICTURES / f"{picture}-{'dark' if dark else 'light'}.webp"
-
-
-def _title(card: Card, take: Callable[[Card], None] | None) -> None:
+def show_title(card: Card, take: Callable[[Card], None] | None) -> None:
+    """Show the title of a card, a link that covers it, or a button that calls `take`."""
     label = f":primary[**{card.title}**]"
     if take:
         st.button(label, key=f"open-{card.picture}", type="tertiary", on_click=take, args=(card,))
     else:
         st.page_link(f"pages/{card.page}.py", label=label, query_params=dict(card.address))
-
-
-def _badges(card: Card) -> None:
-    if card.badges:
-        st.caption(badge_words(card.badges))
 
 
 def badge_words(badges: Sequence[tuple[str, str]]) -> str:
