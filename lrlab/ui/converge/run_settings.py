@@ -19,7 +19,8 @@ from lrlab.runs.run import quick_run
 from lrlab.runs.trace import Trace
 from lrlab.ui.converge import results_view
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.live.tabs import Parts, waiting
+from lrlab.ui.live import script_queue
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live, problem_controls
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -46,7 +47,7 @@ class Dragged:
         runs = {job: together.submit(quick_run, job) for job in quick}
         lines = {job: together.submit(theory.quick, job) for job in theory.not_cached(jobs, quickly=True)}
         measured = results_view.measured_parts(spec)
-        with waiting():
+        with script_queue.pause():
             # Many tabs share the workers.
             wait([*runs.values(), *lines.values()], 2.0)
         for job, line in lines.items():

@@ -1,8 +1,8 @@
-"""Scripts of pages run one at a time, in the order of the clicks.
+"""Scripts of pages and answers to sliders run one at a time, in the order of the clicks.
 
 Of thirty begun together all would end when the last does, and the server's own thread would wait for all of them at
-every message. Scripts that answer a click run before scripts that draw the results of a run. A click in a part of a
-page waits for the script of its tab that waits: that then goes before the others, too.
+every message. Scripts that answer a click run before scripts that draw the results of a run, and before answers to a
+slider. A click in a part of a page waits for the script of its tab that waits: that then goes before the others, too.
 """
 
 import threading
@@ -20,29 +20,30 @@ sixty that each looked twenty times a second took a twelfth of the server's time
 
 
 class _Turn(threading.Event):
-    """The turn of a script, set once it has come. tab: its token. later: whether it draws the results of a run."""
+    """A turn, set when it comes. tab: the token of a script's, None of a slider's. later: whether clicks go first."""
 
-    def __init__(self, tab: str, later: bool) -> None:
+    def __init__(self, tab: str | None, later: bool) -> None:
         super().__init__()
         self.tab, self.later = tab, later
 
 
 _lock, _own = threading.Lock(), threading.local()
 _queue: list[_Turn] = []
-"""Turns of scripts in their order; the first script runs."""
+"""Turns in their order; the first one runs."""
 
 
 @contextmanager
-def turn() -> Iterator[None]:
+def turn(*, script: bool = True) -> Iterator[None]:
     """Wait for a turn, and hold it for the block. While it waits another request of its session ends a script.
 
-    A block within another one has its turn.
+    A block within another one has its turn. script: whether the block is one of a script, not the answer to a slider.
     """
     if hasattr(_own, "turn"):
         yield
         return
     try:
-        _wait(later=_own.__dict__.pop("later", False))
+        tab = st.session_state.get("live:token", "") if script else None
+        _wait(tab, later=_own.__dict__.pop("later", not script))
         yield
     finally:
         _leave()
@@ -64,17 +65,18 @@ def hurry(tab: str) -> None:
 
 @contextmanager
 def pause() -> Iterator[None]:
-    """Let other scripts run during the block, while this one waits for results."""
+    """Let others run during the block, while this thread waits for results."""
     if not hasattr(_own, "turn"):
         yield
         return
+    tab = _own.turn.tab
     _leave()
     yield
-    _wait(later=True)
+    _wait(tab, later=True)
 
 
-def _wait(*, later: bool) -> None:
-    _own.turn = mine = _Turn(st.session_state.get("live:token", ""), later)
+def _wait(tab: str | None, *, later: bool) -> None:
+    _own.turn = mine = _Turn(tab, later)
     with _lock:
         _insert(mine)
         _queue[0].set()
@@ -82,7 +84,7 @@ def _wait(*, later: bool) -> None:
         deadline = time.monotonic() + TURN_SECONDS * waiting
     while not mine.wait(max(POLL_SECONDS, waiting / POLLS_A_SECOND)) and time.monotonic() < deadline:
         # Any access to the session takes up a request that waits.
-        _ = "live:tab" in st.session_state
+        _ = tab is not None and "live:tab" in st.session_state
 
 
 def _insert(mine: _Turn) -> None:

@@ -5,19 +5,17 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lrlab.figures.build import Figure
 from lrlab.parameters import InputError
+from lrlab.ui.live import script_queue
 
 Parts = Mapping[str, Any]
 """Live parts of a page by name, each a `Figure` or HTML."""
-PATIENCE_SECONDS = 0.5
-"""Seconds before a slow answer stops blocking others."""
 ARRIVE_SECONDS = 20.0
 """For how long a tab may not have connected yet."""
 
@@ -86,23 +84,6 @@ def encoded(part: Figure | str) -> str:
 # Each thread waits for a worker most of its time.
 _pool = ThreadPoolExecutor(32, thread_name_prefix="lrlab-drag")
 
-_own, _computes = threading.local(), threading.Lock()
-"""`held`: whether this thread holds the lock. The thread that computes an answer holds it: many that compete for the
-interpreter are slower than one by one. Scripts of pages have another queue, `script_queue.py`, which also merges
-requests of their sessions while they wait."""
-
-
-@contextmanager
-def waiting() -> Iterator[None]:
-    """Let other answers run during the block, while an answer or a page waits for workers."""
-    held, _own.held = getattr(_own, "held", False), False
-    if held:
-        _computes.release()
-    try:
-        yield
-    finally:
-        _own.held = held and _computes.acquire(timeout=PATIENCE_SECONDS)
-
 
 class SliderPreview:
     """Answers positions of a slider while it is dragged: the newest one counts, older ones are dropped.
@@ -133,18 +114,14 @@ class SliderPreview:
                 self._busy = False
                 return
         position, send = newest
-        _own.held = _computes.acquire(timeout=PATIENCE_SECONDS)
         try:
-            send(self.stream.push(self.show(position)))
+            with script_queue.turn(script=False):
+                send(self.stream.push(self.show(position)))
         except (InputError, IndexError):
             # The page shows the sentence when the slider rests; until then the last figure stays.
             pass
         except Exception:
             logging.getLogger("lrlab.live").exception("a position of a slider could not be shown")
-        finally:
-            if _own.held:
-                _own.held = False
-                _computes.release()
         # The next position waits behind the positions of other sliders.
         _pool.submit(self._answer)
 

@@ -25,7 +25,8 @@ from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
 from lrlab.presets.resumed import Resumed
 from lrlab.presets.table import redrawn
 from lrlab.store.store import get_shared_store
-from lrlab.ui.live.tabs import Parts, waiting
+from lrlab.ui.live import script_queue
+from lrlab.ui.live.tabs import Parts
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared import live, progress
 from lrlab.ui.widgets import plot, tables
@@ -172,7 +173,7 @@ _finished: dict[tuple[str, float], tuple[list[Panel], int, int]] = {}
 def _quick(name: str, at: float, seconds: float) -> tuple[list[Panel], int, int]:
     plan = _plan(name, at)
     futures = [together.submit(plan.function, item) for item in plan.items]
-    with waiting():
+    with script_queue.pause():
         wait(futures, seconds)
     values = [one.result() if one.done() else None for one in futures]
     good = [None if isinstance(value, Failure) else value for value in values]

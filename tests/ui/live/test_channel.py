@@ -212,7 +212,7 @@ def answered(*shows):
 
 def test_one_computes_at_a_time(monkeypatch):
     # However slow the machine is.
-    monkeypatch.setattr(tabs, "PATIENCE_SECONDS", PATIENCE)
+    monkeypatch.setattr(script_queue, "TURN_SECONDS", PATIENCE)
     alone, computes = [], threading.Lock()
 
     def show(position):
