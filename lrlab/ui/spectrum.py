@@ -4,7 +4,7 @@ A plan comes from the controls of the page or from a button of a preset.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from typing import Any, NamedTuple
 
@@ -198,16 +198,11 @@ def show_histogram(plan: SpectrumPlan, moment: str) -> None:
     if at is None:
         return
     specs = _places(plan.spec, plan.along.name, plan.along.values)
-    values, drag = list(specs), live.slider("spectrum.at")
-    drag.show = lambda position: _histogram(specs, values[position], moment)
-
-    def rest(position: int) -> None:
-        st.session_state["spectrum:at"] = values[position]
-
-    texts = [format_value(value) + _sigma(plan, value) for value in values]
-    shown = _histogram(specs, at, moment)
+    texts = [format_value(value) + _sigma(plan, value) for value in specs]
+    shown, rest = _histogram(specs, at, moment), partial(st.session_state.__setitem__, "spectrum:at")
+    dragged = partial(_histogram, specs, moment=moment)
     plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
-    plot.slider(plan.along.title, texts, values.index(at), drag, key="spectrum.at", on_rest=rest)
+    live.slider(plan.along.title, list(specs), at, rest, key="spectrum.at", show=dragged, texts=texts)
     plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)
 
 

@@ -182,7 +182,7 @@ def test_few_marks_follow_a_dragged_slider_and_all_return_at_rest():
     x = figure(at, "converge-estimate")["data"][-1]["x"]
     assert len(np.frombuffer(base64.b64decode(x["bdata"]), x["dtype"])) == 1000
     previews = at.session_state["live:tab"].previews
-    preview = next(preview for key, preview in previews.items() if key.endswith(".n"))
+    preview = next(preview for key, preview in previews.items() if key.endswith(".n.slider"))
     # A slow worker needs some tries.
     until(lambda: len(preview.show(0)["converge.estimate"].data[-1].x) == MOVING_MARKS)
 

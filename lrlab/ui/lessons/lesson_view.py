@@ -192,19 +192,18 @@ def show_figure(step: Step, figure: Figure, key: str) -> None:
 
     After an answer, the slider goes from the previous case to the case of the question.
     """
-    chosen, values, drag = position(key), figure.slider.values, live.slider(key)
+    chosen, values = position(key), figure.slider.values
     at = st.session_state.get(chosen, step.start)
-    drag.show = lambda position: _parts(figure, values[position], key)
 
-    def rest(position: int) -> None:
-        st.session_state[chosen] = values[position]
+    def rest(value: Any) -> None:
+        st.session_state[chosen] = value
         st.session_state.pop(GOES, None)
 
-    texts = [_text(value) for value in values]
     goes = st.session_state.get(GOES) == key and chosen not in st.session_state
     first = figure.slider.before if goes else at
-    stands, begins = values.index(at), values.index(first)
-    plot.slider(figure.slider.label, texts, stands, drag, key=f"{key}.slider", on_rest=rest, origin=begins)
+    dragged, texts = partial(_parts, figure, key=key), [_text(value) for value in values]
+    slider = partial(live.slider, figure.slider.label, values, at, rest, key=f"{key}.slider", show=dragged)
+    slider(texts=texts, origin=first)
     _show(_parts(figure, first, key), key)
     drawn_ahead(figure)
 

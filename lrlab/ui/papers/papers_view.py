@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import pandas as pd
 import streamlit as st
@@ -145,16 +145,15 @@ def show_slider(link: Permalink, preset: Preset, at: float | None) -> None:
     if not known:
         return
     name, start = preset.content["slider"]["name"], preset.start
-    texts, drag = [f"{value:g}" for value in known], live.slider("papers.slider")
-    drag.show = lambda place: _parts(preset.name, known[place], start)
-
-    def rest(place: int) -> None:
-        st.session_state[link.key(AT)] = texts[place]
-
-    title = axes(type(preset.first_spec))[name]
-    label = f"{title} (stored: {start:g})"
-    here = known.index(start if at is None else at)
-    plot.slider(label, texts, here, drag, key="papers.slider", on_rest=rest)
+    label = f"{axes(type(preset.first_spec))[name]} (stored: {start:g})"
+    live.slider(
+        label,
+        known,
+        start if at is None else at,
+        lambda value: st.session_state.update({link.key(AT): f"{value:g}"}),
+        key="papers.slider",
+        show=partial(_parts, preset.name, start=start),
+    )
 
 
 def quick_panels(name: str, at: float, seconds: float = 6.0) -> tuple[list[Panel], str]:

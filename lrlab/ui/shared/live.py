@@ -1,12 +1,13 @@
-"""Starts, follows and cancels the runs of pages; the script of a page never waits for a run.
+"""Starts, follows and cancels the runs of pages, whose scripts never wait for a run; sliders that answer while dragged.
 
 A run is stored in the session under `<page>:run`; a changed widget draws the page again and doesn't touch the run.
 While it is alive no script runs: the live channel sends news to the tab, and at the end the page is drawn once more.
 """
 
+import json
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NoReturn, Protocol, TypeVar
 from urllib.parse import urlencode
@@ -270,6 +271,44 @@ def when_over(page: str, name: str, running: Running) -> None:
             running.refresh()
 
 
-def slider(name: str) -> SliderPreview:
-    """Return what answers a slider of this page; until its `show` is set nothing follows it."""
-    return tab().previews.setdefault(name, SliderPreview())
+def slider(
+    label: str,
+    values: Sequence[Any],
+    at: Any,
+    rest: Callable[[Any], object],
+    *,
+    key: str,
+    show: Callable[[Any], Parts] | None = None,
+    texts: Sequence[str] = (),
+    titled: bool = True,
+    origin: Any = None,
+) -> None:
+    """Show a slider at one of some values.
+
+    `show` answers each value over the live channel while it is dragged, and `rest`, as a callback of a widget, the one
+    at which it rests; the page is then drawn.
+
+    texts: of the values. titled: whether the label is visible, and not only read out. origin: the first value of a new
+    slider, which then goes to `at` by itself, as if dragged.
+    """
+    drag = tab().previews.setdefault(key, SliderPreview())
+    if show:
+        drag.show = lambda position: show(values[position])
+
+    def rested() -> None:
+        # It may come to rest when somebody has gone on, and sent by hand the position may be anything.
+        position = st.session_state.get(key, {}).get("rest")
+        if type(position) is int and 0 <= position < len(values):
+            # The browser still shows the drag: everything is sent again, also unchanged parts.
+            st.session_state["sent"] = {}
+            rest(values[position])
+
+    data: dict[str, str | int] = {
+        "label": label,
+        "texts": json.dumps(list(texts) or [f"{value:g}" for value in values]),
+        "at": values.index(at),
+        "titled": titled,
+        "origin": values.index(at if origin is None else origin),
+        "stream": drag.stream.token,
+    }
+    plot.send("slider", key, data, on_rest_change=rested)

@@ -19,7 +19,7 @@ from lrlab.runs.job import Job, make_job
 from lrlab.solver_entry import SolverEntry
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import live
-from lrlab.ui.widgets import controls, plot
+from lrlab.ui.widgets import controls
 from lrlab.ui.widgets.controls import widget, widgets, with_defaults
 from lrlab.ui.widgets.permalink import Permalink
 from lrlab.ui.widgets.text import plain
@@ -111,18 +111,17 @@ def _with_slider(link: Permalink, model: str, parameter: Parameter) -> Value | N
     now = float(controls.current(link, key, link.value(parameter.name, parameter)) or 0.0)
     options = positions_with(model, parameter, now)
 
-    def rest(position: int) -> None:
-        st.session_state[key] = options[position]
-        if options[position] != now:
+    def rest(value: float) -> None:
+        st.session_state[key] = value
+        if value != now:
             live.request(link.page)
 
     # Beside its number, which has the label, unless the page is in a frame that shows only sliders.
     alone = bool(st.context.is_embedded)
     name = controls.label(parameter) if alone else f"slider of {controls.label(parameter)}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=f"{key}.slider-row"):
-        at = min(range(len(options)), key=lambda place: abs(options[place] - now))
-        texts = [f"{option:g}" for option in options]
-        plot.slider(name, texts, at, live.slider(key), key=f"{key}.slider", on_rest=rest, titled=alone)
+        at = min(options, key=lambda option: abs(option - now))
+        live.slider(name, options, at, rest, key=f"{key}.slider", titled=alone)
         return widget(link, parameter, scope=model)
 
 
@@ -138,9 +137,9 @@ def follow_sliders(link: Permalink, spec: Spec, show: Callable[[Spec], Parts]) -
         return show(spec.replace(**{name: options[position]}))
 
     for name, parameter in declared(type(spec)).items():
-        if (key := link.key(name, spec.model)) in live.tab().previews:
+        if preview := live.tab().previews.get(f"{link.key(name, spec.model)}.slider"):
             options = positions_with(spec.model, parameter, float(spec.values()[name] or 0.0))
-            live.slider(key).show = partial(at, name, options)
+            preview.show = partial(at, name, options)
 
 
 def positions_with(model: str, parameter: Parameter, now: float) -> tuple[float, ...]:

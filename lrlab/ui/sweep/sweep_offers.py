@@ -112,9 +112,8 @@ def show_crosshair(data: SweepData, view: View, at: Place) -> None:
 
     for side, (axis, values) in enumerate(sweep.grid.items()):
         key, texts = f"transition.crosshair.{axis}", [f"{value:g}" for value in values]
-        drag = live.slider(key)
-        drag.show = partial(answer, side)
-        plot.slider(titles.get(axis, axis), texts, at[side], drag, key=key, on_rest=partial(rest, side))
+        slider = partial(live.slider, titles.get(axis, axis), range(len(values)), at[side], partial(rest, side))
+        slider(key=key, show=partial(answer, side), texts=texts)
     if not jobs:
         st.caption("No solver can run at this grid point.")
         return

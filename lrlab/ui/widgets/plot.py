@@ -1,10 +1,9 @@
-"""Components of a page: figures, whose node and zoom persist over every update (`plot.js`), live words, and sliders.
+"""Components of a page: figures, whose node and zoom persist over every update (`plot.js`), and live words.
 
 plotly.min.js is served from the plotly package, so that a page loads nothing from other servers. What figures share,
 scripts and a template, is not sent with each of them: a run that is followed sends its figures twice a second.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
@@ -17,7 +16,6 @@ import streamlit as st
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
 from lrlab.ui.live.headers import base, library
-from lrlab.ui.live.tabs import SliderPreview
 
 Click = dict[str, Any]
 Event = Callable[[], None]
@@ -106,42 +104,3 @@ def show(
         "name": key.replace(".", "-"),
     }
     send("plot", key, data, on_click_change=clicked)
-
-
-def slider(
-    label: str,
-    texts: Sequence[str],
-    at: int,
-    drag: SliderPreview,
-    *,
-    key: str,
-    on_rest: Callable[[int], None],
-    titled: bool = True,
-    origin: int | None = None,
-) -> None:
-    """Show a slider at a position of a list of values, given as texts.
-
-    `drag` answers each position over the live channel while it is dragged, and the page the one at which it rests.
-
-    on_rest: called with the last position, as a callback of a widget; the page is then drawn. titled: whether the label
-    is visible, and not only read out. origin: the first position of a new slider, which then goes to `at` by itself, as
-    if dragged.
-    """
-
-    def rested() -> None:
-        # It may come to rest when somebody has gone on, and sent by hand the position may be anything.
-        position = st.session_state.get(key, {}).get("rest")
-        if type(position) is int and 0 <= position < len(texts):
-            # The browser still shows the drag: everything is sent again, also unchanged parts.
-            st.session_state["sent"] = {}
-            on_rest(position)
-
-    data: dict[str, str | int] = {
-        "label": label,
-        "texts": json.dumps(list(texts)),
-        "at": at,
-        "titled": titled,
-        "origin": at if origin is None else origin,
-        "stream": drag.stream.token,
-    }
-    send("slider", key, data, on_rest_change=rested)
