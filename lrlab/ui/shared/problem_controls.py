@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import streamlit as st
 
@@ -209,39 +209,60 @@ def choose_jobs(
     _follow_default(link, name, str(parameter.default), names)
     at_first = selected_solvers(link, parameter, names)
     ticked = {e.name for e in entries if controls.current(link, link.key(e.name, name), e.name in at_first)}
-    for entry in entries:
-        link.accept(f"{entry.name}.{option}" for option in entry.options)
-    tried = {entry.name: _job(problem, entry, {}, {}) for entry in entries} if recommended else {}
-    refused = {name: str(job) for name, job in tried.items() if isinstance(job, InputError)}
+    link.accept(f"{entry.name}.{option}" for entry in entries for option in entry.options)
+    tried = {entry.name: _job(problem, entry, {}, {}) for entry in entries}
+    refused = {entry: str(job) for entry, job in tried.items() if isinstance(job, InputError)}
+    jobs = dict[str, Job | None]()
+
+    def offer(entry: SolverEntry, *, summary: bool = False, shown: bool = True) -> None:
+        """Show a solver; if it is chosen, `jobs` gets its job, or None if it cannot be run."""
+        key = link.key(entry.name, name)
+        wanted, sentence = controls.hold(link, key, entry.name in ticked, shown=shown), refused.get(entry.name, "")
+        if shown:
+            about = f"{entry.summary} {entry.given()}\n\n{entry.reference}"
+            wanted = st.checkbox(entry.title, wanted, key=key, help=about)
+        if summary:
+            st.caption(entry.summary)
+        if wanted:
+            settings = {}
+            if options := [option for option in entry.options.values() if not option.hidden]:
+                own: Any = controls.fold("Options", f"{link.page}-{entry.name}-options") if shown else st.container()
+                with own:
+                    visible = shown and own.open
+                    settings = widgets(link, options, scope=name, prefix=f"{entry.name}.", shown=visible)
+            job = _job(problem, entry, settings, ending)
+            sentence = str(job) if isinstance(job, InputError) else ""
+            jobs[entry.name] = None if isinstance(job, InputError) else job
+        if sentence and (wanted or shown):
+            sentence = f"Unavailable: {plain(sentence)}"
+            st.caption(f":red[{sentence}]" if wanted else sentence)
+
     simulated = isinstance(problem, Spec) and problem.synthetic
     lead = [*(catalog.model_entry(name).first if simulated else ()), *default]
     order = sorted(entries, key=lambda entry: lead.index(entry.name) if entry.name in lead else len(lead))
     first = [entry for entry in order if entry.name not in refused][:recommended]
-    chosen = {e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, summary=True) for e in first}
+    for entry in first:
+        offer(entry, summary=True)
     rest = [entry for entry in entries if entry not in first]
-    unavailable = [entry for entry in rest if entry.name in refused and entry.name not in ticked]
+    unavailable = [entry for entry in rest if recommended and entry.name in refused and entry.name not in ticked]
     for entry in unavailable:
         controls.hold(link, link.key(entry.name, name), False, shown=False)
     rest = [entry for entry in rest if entry not in unavailable]
-    opened = any(entry.name in ticked for entry in rest)
-    folded = first and rest
-    place: Any = (
-        controls.fold(f"{len(rest)} more solvers", f"{link.page}-more", opened=opened) if folded else st.container()
-    )
+    folded, opened = bool(first and rest), any(entry.name in ticked for entry in rest)
+    title = f"{len(rest)} more solvers"
+    place: Any = controls.fold(title, f"{link.page}-more", opened=opened) if folded else st.container()
     with place:
         shown = not folded or place.open
-        for title, own in _grouped(rest).items():
-            if shown and title:
-                st.markdown(f"**{title}**")
-            chosen |= {
-                e.name: _choose(link, name, problem, e, ending, ticked=e.name in ticked, shown=shown) for e in own
-            }
+        for group, members in _grouped(rest).items():
+            if shown and group:
+                st.markdown(f"**{group}**")
+            for entry in members:
+                offer(entry, shown=shown)
     if unavailable:
         reasons = "\n\n".join(f"{entry.title}: {plain(refused[entry.name])}" for entry in unavailable)
         st.caption(f"Not for this problem: {', '.join(entry.title for entry in unavailable)}.", help=reasons)
-    wanted = [entry for entry in names if chosen.get(entry, False) is not False]
-    link.put("solvers", ",".join(wanted), parameter)
-    return [job for entry in wanted if (job := chosen[entry])]
+    link.put("solvers", ",".join(entry for entry in names if entry in jobs), parameter)
+    return [job for entry in names if (job := jobs.get(entry))]
 
 
 def _grouped(entries: Sequence[SolverEntry]) -> dict[str, list[SolverEntry]]:
@@ -252,42 +273,6 @@ def _grouped(entries: Sequence[SolverEntry]) -> dict[str, list[SolverEntry]]:
         groups[known if {"link", "sparsity"} & {*entry.oracle} else "Neither"].append(entry)
     filled = {title: own for title, own in groups.items() if own}
     return filled if len(filled) > 1 else {"": list(entries)}
-
-
-def _choose(
-    link: Permalink,
-    name: str,
-    problem: Spec | InputError,
-    entry: SolverEntry,
-    ending: Mapping[str, Any] | InputError,
-    *,
-    ticked: bool,
-    summary: bool = False,
-    shown: bool = True,
-) -> Job | Literal[False] | None:
-    """Show a solver; return its job, None if it is chosen and cannot be run, and False if it isn't chosen."""
-    key = link.key(entry.name, name)
-    about = f"{entry.summary} {entry.given()}\n\n{entry.reference}"
-    wanted = controls.hold(link, key, ticked, shown=shown)
-    if shown:
-        wanted = st.checkbox(entry.title, wanted, key=key, help=about)
-    if summary:
-        st.caption(entry.summary)
-    settings = {}
-    options = [option for option in entry.options.values() if not option.hidden]
-    if wanted and options:
-        place: Any = controls.fold("Options", f"{link.page}-{entry.name}-options") if shown else st.container()
-        visible = shown and place.open
-        with place:
-            settings = widgets(link, options, scope=name, prefix=f"{entry.name}.", shown=visible)
-    if not (wanted or shown):
-        return False
-    job = _job(problem, entry, settings, ending)
-    if isinstance(job, InputError):
-        sentence = f"Unavailable: {plain(job)}"
-        st.caption(f":red[{sentence}]" if wanted else sentence)
-        return None if wanted else False
-    return job if wanted else False
 
 
 def _follow_default(link: Permalink, name: str, default: str, names: Sequence[str]) -> None:
