@@ -4,8 +4,7 @@ import streamlit as st
 
 from lrlab.catalog import family, model_entry
 from lrlab.ui.classroom import room
-from lrlab.ui.converge import results_view, run_controls, run_settings
-from lrlab.ui.live import fragments
+from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.shared import cards, live, page, problem_controls
 from lrlab.ui.widgets.permalink import Permalink
 
@@ -24,7 +23,7 @@ with page.controls():
 page.show_errors(spec, limits)
 
 
-@fragments.fragment
+@live.fragment
 def runs() -> None:
     """Show the buttons and the figures of the runs."""
     with page.row():
@@ -38,7 +37,7 @@ def runs() -> None:
         with st.popover("Metric and axes"):
             curves = run_controls.choose(link, model, spec)
     live.follow("converge", lambda: results_view.draw(curves, jobs, spec), results_view.live_parts(curves))
-    run_settings.follow_sliders(link, spec, curves, jobs)
+    results_view.follow_sliders(link, spec, curves, jobs)
     results_view.refine()
     link.write()
 

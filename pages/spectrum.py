@@ -6,7 +6,6 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.ui import spectrum
-from lrlab.ui.live import fragments
 from lrlab.ui.shared import live, page, problem_controls
 from lrlab.ui.spectrum import SpectrumPlan, is_pairwise
 from lrlab.ui.widgets import controls
@@ -37,7 +36,7 @@ else:
     plan = spectrum.make_plan(spec, along, trials)
     page.show_errors(along, spec, plan)
 
-    @fragments.fragment
+    @live.fragment
     def measured() -> None:
         """Show the buttons and the figures of what is measured."""
         ready, moment = isinstance(plan, SpectrumPlan), "auto"

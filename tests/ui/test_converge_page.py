@@ -22,7 +22,7 @@ from lrlab.protocol import Stop
 from lrlab.runs import theory
 from lrlab.runs.job import make_job
 from lrlab.runs.run import quick_run, run_job
-from lrlab.ui.converge import run_settings
+from lrlab.ui.converge import results_view
 from lrlab.ui.converge.results_view import live_parts, message, shown
 from lrlab.ui.converge.run_controls import CurveSettings
 from lrlab.ui.shared import live
@@ -149,8 +149,8 @@ def test_late_solvers_keep_their_last_curves_pale_while_a_slider_moves_and_theor
             future.set_result(values.get(item, {}))
         return future
 
-    monkeypatch.setattr(run_settings, "together", SimpleNamespace(submit=submit))
-    parts = run_settings.Dragged(CURVES, [quick, failing, late, new], [last])(quick.spec)
+    monkeypatch.setattr(results_view, "together", SimpleNamespace(submit=submit))
+    parts = results_view.Dragged(CURVES, [quick, failing, late, new], [last])(quick.spec)
     names = [line.name for line in parts["converge.curves"].data]
     assert "Pairwise moment" in names and {f"{job.entry.title} (after release)" for job in (late, new)} < set(names)
     assert theory.predictions(quick)["predicted_overlap"] == 0.25

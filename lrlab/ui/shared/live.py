@@ -6,6 +6,7 @@ While it is alive no script runs: the live channel sends news to the tab, and at
 
 import json
 import secrets
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,7 +18,7 @@ import streamlit as st
 from lrlab.engine.engine import get_engine
 from lrlab.engine.results import collect
 from lrlab.parameters import InputError
-from lrlab.ui.live import fragments, script_queue
+from lrlab.ui.live import script_queue
 from lrlab.ui.live.channel import get_channel
 from lrlab.ui.live.headers import COOKIE, KEY, base
 from lrlab.ui.live.tabs import Parts, SliderPreview, Tab
@@ -26,6 +27,7 @@ from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
 
 T = TypeVar("T")
+_own = threading.local()
 
 
 class Running(Protocol):
@@ -259,7 +261,7 @@ def follow(page: str, draw: Callable[[], None], parts: Callable[[Any], Parts] | 
         if not running.alive:
             # The whole page draws it, with the buttons of a run that is over.
             followed.view = None
-            fragments.redraw()
+            redraw()
         draw()
 
 
@@ -312,3 +314,53 @@ def slider(
         "stream": drag.stream.token,
     }
     plot.send("slider", key, data, on_rest_change=rested)
+
+
+def redraw() -> NoReturn:
+    """Draw the whole page again, or follow the request of someone who has left it meanwhile."""
+    # st.rerun() would replace a request that waits; any access to the session takes it up first.
+    _ = "live:tab" in st.session_state
+    st.rerun()
+
+
+def fragment(draw: Callable[[], None]) -> None:
+    """Draw a part of a page, and draw only this part again if one of its widgets, or the end of a run, asks for it.
+
+    It has the buttons and the figures of the runs, and writes the address at its end. To read all controls again would
+    take most of a script; a callback that changes these calls `st.rerun`, which draws the whole page.
+    """
+    again = False
+
+    @st.fragment
+    def drawn() -> None:
+        nonlocal again
+        alone, again = again, True
+        if alone and _may_be_lost():
+            redraw()
+        with script_queue.turn():
+            draw()
+        if alone:
+            note_drawn("part")
+
+    drawn()
+
+
+def note_drawn(part: str) -> None:
+    """Note that this thread has drawn a part of the page, or all of it, once the server has all of it."""
+    if loop := get_channel().loop:
+        taken = threading.Event()
+        loop.call_soon_threadsafe(taken.set)
+        # At most a second, if the server is busy.
+        taken.wait(1.0)
+    st.session_state["drawn"], _own.drew = (part, time.monotonic()), True
+
+
+def _may_be_lost() -> bool:
+    """Return whether the last output, if it was the whole page, may reach the browser incomplete.
+
+    When the next script of a session begins in another thread, Streamlit drops all output of the last script, its end
+    included, that the server's thread has not taken yet.
+    """
+    before, at = st.session_state.get("drawn", ("", 0.0))
+    # The server knows that a script has ended a tenth of a second after it has the output.
+    return before != "part" and not hasattr(_own, "drew") and time.monotonic() < at + 0.1

@@ -11,7 +11,7 @@ import streamlit as st
 
 from lrlab import catalog
 from lrlab.parameters import InputError
-from lrlab.ui.live import fragments, script_queue
+from lrlab.ui.live import script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, tables
 from lrlab.ui.widgets.text import show_error, show_warning
@@ -57,7 +57,7 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
                 for one in pages:
                     if one.visibility != "hidden":
                         st.page_link(one)
-    fragments.note_drawn("page")
+    live.note_drawn("page")
 
 
 def embedded() -> bool:

@@ -27,7 +27,6 @@ from lrlab.sweeps.tables import described
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.converge import results_view
 from lrlab.ui.converge.run_controls import CurveSettings
-from lrlab.ui.converge.run_settings import Dragged
 from lrlab.ui.live.tabs import Parts
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import controls, plot, tables
@@ -95,7 +94,7 @@ def show_crosshair(data: SweepData, view: View, at: Place) -> None:
     titles, jobs = axes.axes(type(sweep.spec)), jobs_at(sweep, at)
     measure, height = next(iter(family(sweep.spec.model).measures)), 290 if len(jobs) < 2 else 360
     settings = CurveSettings(measure, "iteration", log_y=True, height=height)
-    dragged = Dragged(settings, jobs)
+    dragged = results_view.Dragged(settings, jobs)
 
     def there(side: int, position: int) -> Place:
         return (position, at[1]) if side == 0 else (at[0], position)
