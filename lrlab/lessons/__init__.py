@@ -11,7 +11,7 @@ series that the question names in `hidden`; after it the position that was asked
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
@@ -20,9 +20,7 @@ from typing import Any, NamedTuple
 from lrlab import catalog
 from lrlab.figures.numbers import rounded
 from lrlab.lessons.figure import Figure, Series, Slider
-from lrlab.models.axes import axes, derived
-from lrlab.parameters import declared, require_known
-from lrlab.protocol import Spec
+from lrlab.parameters import require_known
 
 ENTRY = re.compile(r"^- \*\*(?P<names>[^*]+)\*\*: (?P<words>.+)$", re.MULTILINE)
 """A line of the glossary."""
@@ -49,9 +47,9 @@ class Question:
     """
 
     text: str
-    choices: tuple[Choice, ...]
+    choices: Sequence[Choice]
     feedback: str
-    hidden: tuple[str, ...] = ()
+    hidden: Sequence[str] = ()
 
     def right(self, answer: float) -> int:
         """Return the number of the choice that holds; -1 if none does."""
@@ -65,7 +63,7 @@ class Step:
     title: str
     text: str
     equation: str = ""
-    terms: tuple[str, ...] = ()
+    terms: Sequence[str] = ()
     figure: Figure | None = None
     question: Question | None = None
     numbers: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
@@ -84,14 +82,15 @@ class Step:
     def start(self) -> Any:
         """First position of the figure's slider: at the case that the question asks for, if there is one."""
         assert self.figure is not None
-        return self.numbers["answer"][1] if self.question else self.figure.slider.start
+        slider = self.figure.slider
+        return self.numbers["answer"][1] if self.question else slider.values[0] if slider.at is None else slider.at
 
     @property
     def before(self) -> Figure | None:
         """The figure that is shown before the question is answered: without the answer."""
         if self.figure is None or self.question is None:
             return None
-        known = tuple(one for one in self.figure.series if one.label not in self.question.hidden)
+        known = [one for one in self.figure.series if one.label not in self.question.hidden]
         return replace(self.figure, series=known)
 
     def number(self, name: str) -> float:
@@ -115,7 +114,7 @@ class Lesson:
     place: int
     reference: str
     closing: str
-    steps: tuple[Step, ...]
+    steps: Sequence[Step]
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -132,48 +131,33 @@ class Lesson:
 
 def read(name: str, text: str) -> Lesson:
     """Return the lesson of a TOML text. Tests check that the parts of each lesson fit each other."""
-    content = tomllib.loads(text)
-    return Lesson(name=name, **{**_frozen(content), "steps": tuple(map(_step, content["steps"]))})
+    content = _stripped(tomllib.loads(text))
+    return Lesson(name=name, **{**content, "steps": [_step(_stripped(table)) for table in content["steps"]]})
 
 
-def _frozen(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a table with texts without the space around them, and tables and lists as tuples."""
-    kinds: dict[type, Callable[[Any], Any]] = {str: str.strip, dict: lambda value: tuple(value.items()), list: tuple}
-    return {key: kinds.get(type(value), lambda value: value)(value) for key, value in table.items()}
+def _stripped(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with texts without the space around them."""
+    return {key: value.strip() if isinstance(value, str) else value for key, value in table.items()}
 
 
-def _step(table: Mapping[str, Any]) -> Step:
-    made: dict[str, Any] = {"numbers": {key: (one["of"], one["at"]) for key, one in table.get("numbers", {}).items()}}
+def _step(table: dict[str, Any]) -> Step:
+    table["numbers"] = {name: (one["of"], one["at"]) for name, one in table.get("numbers", {}).items()}
     if "figure" in table:
-        made["figure"] = _figure(table["figure"])
+        table["figure"] = _figure(**table["figure"])
     if "question" in table:
-        choices = tuple(Choice(**choice) for choice in table["question"]["choices"])
-        made["question"] = Question(**{**_frozen(table["question"]), "choices": choices})
-    return Step(**{**_frozen(table), **made})
+        question = _stripped(table["question"])
+        table["question"] = Question(**{**question, "choices": [Choice(**choice) for choice in question["choices"]]})
+    return Step(**table)
 
 
-def _figure(table: Mapping[str, Any]) -> Figure:
+def _figure(
+    kind: str, model: str, slider: Any, spec: Mapping[str, Any] = {}, series: Sequence[Any] = (), **given: Any
+) -> Figure:
     # Only a lesson that is shown waits for pandas.
     from lrlab.lessons.figures import KINDS
 
-    given = _frozen(table)
-    spec = catalog.spec(given.pop("model"), **dict(given.pop("spec", ())))
-    series = tuple(Series(**_frozen(one)) for one in table.get("series", ()))
-    return KINDS[given["kind"]](**{**given, "spec": spec, "series": series, "slider": _slider(table["slider"], spec)})
-
-
-def _slider(table: Mapping[str, Any], spec: Spec) -> Slider:
-    name, values = table.get("axis") or table["setting"], tuple(table["values"])
-    label = table.get("label") or _axis_label(spec, name)
-    return Slider(name, "setting" in table, values, table.get("at", values[0]), label, table.get("before"))
-
-
-def _axis_label(spec: Spec, axis: str) -> str:
-    """Return the words for an axis of a spec: the title of a derived quantity, or a parameter's symbol and meaning."""
-    if derived(type(spec), axis):
-        return axes(type(spec))[axis]
-    parameter = declared(type(spec))[axis]
-    return f"{parameter.meaning}, {parameter.symbol}"
+    compared = [Series(**one) for one in series]
+    return KINDS[kind](kind, catalog.spec(model, **spec), Slider(**slider), series=compared, **given)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -25,25 +26,25 @@ class Series(NamedTuple):
 
     label: str
     solver: str
-    settings: tuple[tuple[str, Value], ...] = ()
-    spec: tuple[tuple[str, Value], ...] = ()
+    settings: Mapping[str, Value] = {}
+    spec: Mapping[str, Value] = {}
 
 
 class Slider(NamedTuple):
-    """The positions of a figure's slider: an axis of the spec, or a setting of the solvers (`setting`).
+    """The positions of a figure's slider: an axis of the spec, or a setting of the solvers.
 
-    start: its first position without a question. before: the position before the answer.
+    at: its first position without a question, by default the first value. before: the position before the answer.
     """
 
-    name: str
-    setting: bool
-    values: tuple[Any, ...]
-    start: Any
     label: str
+    values: Sequence[Any]
+    axis: str = ""
+    setting: str = ""
+    at: Any = None
     before: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Figure(ABC):
     """A live figure: the calculation along the slider, and its plot.
 
@@ -54,7 +55,7 @@ class Figure(ABC):
     kind: str
     spec: Spec
     slider: Slider
-    series: tuple[Series, ...] = ()
+    series: Sequence[Series] = ()
     trials: int = 1
     metric: str = "error"
     log_x: bool = False
@@ -62,7 +63,7 @@ class Figure(ABC):
     most: float | None = None
     level: float = 0.0
     moment: str = "M"
-    attributes: tuple[tuple[str, str], ...] = ()
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     @abstractmethod
     def numbers(self, at: Any) -> dict[str, float]:
@@ -88,17 +89,15 @@ class Figure(ABC):
 
     def spec_at(self, at: Value, series: Series | None = None) -> Any:
         """Return the spec of the figure, or of one of its series, at a position of the slider."""
-        spec = self.spec.replace(**dict(series.spec)) if series and series.spec else self.spec
-        if self.slider.setting:
-            return spec
+        spec = self.spec.replace(**series.spec) if series and series.spec else self.spec
         # Lines of theory also pass between whole numbers.
-        return place_near(spec, self.slider.name, float(at))
+        return place_near(spec, self.slider.axis, float(at)) if self.slider.axis else spec
 
     def job(self, series: Series, at: Value) -> Job:
         """Return the checked job of a series at a position of the slider; InputError without any."""
-        settings, spec = dict(series.settings), self.spec_at(at, series)
-        if self.slider.setting and self.slider.name in catalog.solver(series.solver, spec.model).options:
-            settings[self.slider.name] = at
+        settings, spec, name = dict(series.settings), self.spec_at(at, series), self.slider.setting
+        if name in catalog.solver(series.solver, spec.model).options:
+            settings[name] = at
         return make_job(spec, series.solver, **settings)
 
     def traces(self, at: Value) -> dict[str, Trace]:

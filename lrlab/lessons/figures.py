@@ -137,10 +137,10 @@ def _lines(figure: Scores) -> pd.DataFrame:
     """Return predictions at the slider's positions, and limits, finely if the positions are numbers of an axis."""
     values: Sequence[Any] = figure.slider.values
     predicted = [{"at": at, **figure.predicted(at)} for at in values]
-    if not figure.slider.setting and any(math.isfinite(v) for at in values for v in figure.limits(at).values()):
+    if figure.slider.axis and any(math.isfinite(v) for at in values for v in figure.limits(at).values()):
         ends = float(min(values)), float(max(values))
         values = (np.geomspace if figure.log_x else np.linspace)(*ends, FINE).tolist()
-        if figure.slider.name in WHOLE:
+        if figure.slider.axis in WHOLE:
             values = list(range(int(ends[0]), int(ends[1]) + 1))
     return pd.DataFrame([*predicted, *({"at": at, **figure.limits(at)} for at in values)])
 
@@ -151,13 +151,13 @@ class Counts(Figure):
     def numbers(self, at: Any) -> dict[str, float]:
         """Return each attribute of the spec at a position: a name, or several to be multiplied, as `d1 * d2`."""
         spec = self.spec_at(at)
-        return {label: _product(spec, words) for label, words in self.attributes}
+        return {label: _product(spec, words) for label, words in self.attributes.items()}
 
     def draw(self, at: Any, alone: bool = False) -> build.Figure:
         """Return the numbers along the slider, or at one position, with marks at `at`."""
         drawn, values = build.Figure(), (at,) if alone else self.slider.values
         result = [self.numbers(value) for value in values]
-        for label, look in theme.looks([label for label, _ in self.attributes]).items():
+        for label, look in theme.looks(list(self.attributes)).items():
             drawn.add_scatter(
                 x=values,
                 y=[one[label] for one in result],
@@ -198,7 +198,7 @@ class Runs(Figure):
         looks, measures = theme.looks(self.labels), catalog.family(self.spec.model).measures
         runs = [Recovery(label, *looks[label], rows=trace.rows) for label, trace in self.traces(at).items()]
         drawn = convergence.curves(runs, self.metric, measures=measures, log_y=True, height=HEIGHT)
-        longest = max((int(dict(one.settings).get("max_iter", 0)) for one in self.series), default=0)
+        longest = max((int(one.settings.get("max_iter", 0)) for one in self.series), default=0)
         if longest:
             drawn.update_xaxes(range=[0, longest + 1])
         drawn.update_layout(showlegend=True).update_yaxes(range=[-16, math.log10(self.most or 1e3)])
