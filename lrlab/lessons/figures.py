@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -98,27 +99,14 @@ class Scores(Figure):
         looks = theme.looks(self.labels)
         for one in self.series:
             results, (color, _, symbol) = [self.trial_values(one, place) for place in shown], looks[one.label]
+            look: dict[str, Any] = {"name": one.label, "legendgroup": one.label, "hover": f"{one.label}: %{{y:.3g}}"}
+            marker: dict[str, Any] = {"size": 4, "color": theme.faint(color, 0.6), "symbol": symbol}
             if self.trials > 1:
-                drawn.add_scatter(
-                    x=[place for place in shown for _ in range(self.trials)],
-                    y=[value for values in results for value in values],
-                    mode="markers",
-                    legendgroup=one.label,
-                    showlegend=False,
-                    hoverinfo="skip",
-                    marker={"size": 4, "color": theme.faint(color, 0.6), "symbol": symbol},
-                )
-            sizes = [13 if place == at else 8 for place in shown]
-            drawn.add_scatter(
-                x=shown,
-                y=[fmean(values) for values in results],
-                name=one.label,
-                mode="lines+markers",
-                legendgroup=one.label,
-                line={"width": 1, "dash": "dot", "color": color},
-                marker={"symbol": symbol, "color": color, "size": sizes, "opacity": 1},
-                hovertemplate=f"{one.label}: %{{y:.3g}}<extra></extra>",
-            )
+                x, y = [place for place in shown for _ in range(self.trials)], list(chain.from_iterable(results))
+                theme.line(drawn, x, y, mode="markers", legendgroup=one.label, marker=marker)
+            sizes, y = [13 if place == at else 8 for place in shown], [fmean(values) for values in results]
+            marker = {"symbol": symbol, "color": color, "size": sizes, "opacity": 1}
+            theme.line(drawn, shown, y, color, mode="lines+markers", width=1, dash="dot", marker=marker, **look)
 
     def sentence(self, at: Any) -> str:
         """Return the means at the slider's position."""
@@ -158,14 +146,9 @@ class Counts(Figure):
         drawn, values = build.Figure(), (at,) if alone else self.slider.values
         result = [self.numbers(value) for value in values]
         for label, look in theme.looks(list(self.attributes)).items():
-            drawn.add_scatter(
-                x=values,
-                y=[one[label] for one in result],
-                name=label,
-                mode="lines+markers",
-                line={"color": look.color},
-                marker={"symbol": look.symbol, "size": [13 if v == at else 6 for v in values], "color": look.color},
-            )
+            marker = {"symbol": look.symbol, "size": [13 if v == at else 6 for v in values], "color": look.color}
+            y = [one[label] for one in result]
+            theme.line(drawn, values, y, look.color, name=label, hover=None, mode="lines+markers", marker=marker)
         drawn = self.along_slider(drawn, "number")
         return drawn.update_yaxes(dtick=1, range=None, autorange=True) if self.log_y else drawn
 
@@ -226,14 +209,9 @@ class Outcomes(Figure):
         drawn, looks, ends = build.Figure(), theme.looks(self.labels), [0, self.trials + 1]
         for one in self.series:
             values = sorted(max(v, LEAST) if math.isfinite(v) else math.inf for v in self.trial_values(one, at))
-            drawn.add_scatter(
-                x=list(range(1, len(values) + 1)),
-                y=values,
-                mode="markers",
-                name=one.label,
-                marker={"color": looks[one.label].color, "symbol": looks[one.label].symbol, "size": 9},
-                hovertemplate=f"{one.label}: %{{y:.2g}}<extra></extra>",
-            )
+            marker = {"color": looks[one.label].color, "symbol": looks[one.label].symbol, "size": 9}
+            x, hover = list(range(1, len(values) + 1)), f"{one.label}: %{{y:.2g}}"
+            theme.line(drawn, x, values, name=one.label, hover=hover, mode="markers", marker=marker)
         theme.dashed(drawn, ends, [self.level, self.level], name=f"success: below {self.level:g}")
         drawn.update_yaxes(type="log", range=[-16.5, 1.5]).update_xaxes(range=ends)
         return theme.style(drawn, "trials, the best first", self.metric_title, height=HEIGHT)
@@ -280,24 +258,15 @@ class Answers(Figure):
         problem = spec.build()
         index, z = problem.X @ problem.truth, np.linspace(-REACH, REACH, 241)
         jitter = 0.06 * np.random.default_rng(0).standard_normal(SHOWN)
-        drawn.add_scatter(
-            x=index[:SHOWN],
-            y=problem.y[:SHOWN] + jitter[: spec.n],
-            mode="markers",
-            name="responses yᵢ",
-            hoverinfo="skip",
-            marker={"size": 4, "color": theme.faint(theme.PALETTE[0], 0.5)},
-        )
+        marker = {"size": 4, "color": theme.faint(theme.PALETTE[0], 0.5)}
+        y = problem.y[:SHOWN] + jitter[: spec.n]
+        theme.line(drawn, index[:SHOWN], y, name="responses yᵢ", mode="markers", marker=marker)
         ends = np.linspace(-REACH, REACH, BINS + 1)
         places = np.digitize(index, ends)
-        bins = [(k, problem.y[places == k]) for k in range(1, BINS + 1)]
-        drawn.add_scatter(
-            x=[(ends[k - 1] + ends[k]) / 2 for k, y in bins if len(y)],
-            y=[float(y.mean()) for _, y in bins if len(y)],
-            mode="markers",
-            name=f"means of all {spec.n:,} responses",
-            marker={"size": 9, "color": theme.PALETTE[1]},
-        )
+        bins = [(k, problem.y[places == k]) for k in range(1, BINS + 1) if (places == k).any()]
+        x, y = [(ends[k - 1] + ends[k]) / 2 for k, _ in bins], [float(own.mean()) for _, own in bins]
+        words, marker = f"means of all {spec.n:,} responses", {"size": 9, "color": theme.PALETTE[1]}
+        theme.line(drawn, x, y, name=words, hover=None, mode="markers", marker=marker)
         theme.dashed(drawn, z, spec.link_function(z), name="link f, the expected response")
         drawn.update_xaxes(range=[-REACH, REACH])
         drawn.update_yaxes(range=[-1.25, 1.25], tickvals=[-1, 0, 1])
