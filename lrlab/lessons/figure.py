@@ -17,8 +17,7 @@ from lrlab.runs.run import Trial, run_job, run_trial
 from lrlab.runs.trace import Trace
 
 HEIGHT = 400
-MOST_TRIALS, MOST_TRACES = 8192, 64
-"""Number of results in memory: numbers, and whole runs."""
+cached_trial, cached_run = lru_cache(maxsize=8192)(run_trial), lru_cache(maxsize=64)(run_job)
 
 
 class Series(NamedTuple):
@@ -102,12 +101,13 @@ class Figure(ABC):
 
     def traces(self, at: Value) -> dict[str, Trace]:
         """Return the trace of each series on the figure's own seed, by label."""
-        return {one.label: _run(self.job(one, at)) for one in self.series}
+        return {one.label: cached_run(self.job(one, at)) for one in self.series}
 
     def trial_values(self, series: Series, at: Value) -> list[float]:
         """Return the metric of each trial of a series, at the last iterate."""
         job = self.job(series, at)
-        return [_score(job, number, self.metric) for number in range(self.trials)]
+        results = [cached_trial(Trial(job, number)) for number in range(self.trials)]
+        return [one.scores.get(self.metric, math.nan) for one in results]
 
     def along_slider(self, drawn: build.Figure, title: str) -> build.Figure:
         """Return a figure along the slider with axes that hold still whatever its position."""
@@ -125,13 +125,3 @@ class Figure(ABC):
             drawn.update_yaxes(range=[0, 1.03 * self.most])
         theme.style(drawn.update_layout(showlegend=True), self.slider.label, title, height=HEIGHT)
         return drawn if words else theme.name_ends(drawn, self.labels)
-
-
-@lru_cache(maxsize=MOST_TRIALS)
-def _score(job: Job, number: int, metric: str) -> float:
-    return run_trial(Trial(job, number)).scores.get(metric, float("nan"))
-
-
-@lru_cache(maxsize=MOST_TRACES)
-def _run(job: Job) -> Trace:
-    return run_job(job)

@@ -40,27 +40,20 @@ class Scores(Figure):
 
     def numbers(self, at: Any) -> dict[str, float]:
         """Return the mean score of each series, and what theory says of it and of all methods."""
-        result = {one.label: fmean(self.trial_values(one, at)) for one in self.series}
-        said = {**self.limits(at), **self.predicted(at)}
-        return result | {name: value for name, value in said.items() if math.isfinite(value)}
+        return {one.label: fmean(self.trial_values(one, at)) for one in self.series} | self.expected(at)
 
-    def limits(self, at: Any) -> dict[str, float]:
-        """Return the asymptotic limits of each series and of all methods; nan without any."""
+    def expected(self, at: Any, exact: bool = True) -> dict[str, float]:
+        """Return the known limits of each series and of all methods; `exact`: also mean and band at these sizes."""
         result = dict[str, float]()
         for one in self.series:
-            known = theory.predictions(self.job(one, at), sampled=False)
-            for name, prefix in ((f"limit of {one.label}", "limit"), (ALL_METHODS, "limit_best")):
-                value = prediction(known, self.metric, prefix)
-                result[name] = math.nan if value is None else value
-        return result
-
-    def predicted(self, at: Any) -> dict[str, float]:
-        """Return mean and band of each series at the figure's own sizes; nan if unknown."""
-        result = dict[str, float]()
-        for one in self.series:
-            known = theory.exact_predictions(self.job(one, at))
-            for end in ("", "_low", "_high"):
-                result[f"predicted {one.label}{end}"] = known.get(f"predicted_{self.metric}{end}", math.nan)
+            job = self.job(one, at)
+            known = theory.exact_predictions(job) if exact else theory.predictions(job, sampled=False)
+            limits = {f"limit of {one.label}": "limit", ALL_METHODS: "limit_best"}
+            said = {name: prediction(known, self.metric, prefix) for name, prefix in limits.items()}
+            if exact:
+                ends = ("", "_low", "_high")
+                said |= {f"predicted {one.label}{end}": known.get(f"predicted_{self.metric}{end}") for end in ends}
+            result |= {name: value for name, value in said.items() if value is not None and math.isfinite(value)}
         return result
 
     def draw(self, at: Any, alone: bool = False) -> build.Figure:
@@ -72,18 +65,14 @@ class Scores(Figure):
         drawn, values = build.Figure(), self.slider.values
         first, last = sorted((values.index(at), values.index(at if alone else self.slider.before or values[0])))
         lines = pd.DataFrame() if alone else _lines(self)
-        known = {name: lines.dropna(subset=[name]) for name in lines if lines[name].notna().any()}
+        known = {name: lines.dropna(subset=[name]) for name in lines}
         for label, (color, *_) in theme.looks(self.labels).items():
-            predicted, limit = f"predicted {label}", f"limit of {label}"
-            if predicted in known:
-                x, middle, low, high = (
-                    known[predicted][name] for name in ("at", predicted, f"{predicted}_low", f"{predicted}_high")
-                )
-                theme.band(drawn, x, low, high, color)
-                theme.dashed(drawn, x, middle, color)
-            if limit in known:
-                words = f"asymptotic limit of {label}"
-                theme.asymptote(drawn, known[limit]["at"], known[limit][limit], color, words, legend=False)
+            if (name := f"predicted {label}") in known:
+                own = known[name]
+                theme.band(drawn, own["at"], own[f"{name}_low"], own[f"{name}_high"], color)
+                theme.dashed(drawn, own["at"], own[name], color)
+            if (name := f"limit of {label}") in known:
+                theme.asymptote(drawn, known[name]["at"], known[name][name], color, f"asymptotic {name}", legend=False)
         self._add_means(drawn, values[first : last + 1], at)
         if ALL_METHODS in known:
             x, y = (known[ALL_METHODS][name] for name in ("at", ALL_METHODS))
@@ -124,13 +113,13 @@ class Scores(Figure):
 def _lines(figure: Scores) -> pd.DataFrame:
     """Return predictions at the slider's positions, and limits, finely if the positions are numbers of an axis."""
     values: Sequence[Any] = figure.slider.values
-    predicted = [{"at": at, **figure.predicted(at)} for at in values]
-    if figure.slider.axis and any(math.isfinite(v) for at in values for v in figure.limits(at).values()):
+    rows = [{"at": at, **{k: v for k, v in figure.expected(at).items() if k.startswith("predicted")}} for at in values]
+    if figure.slider.axis and any(figure.expected(at, exact=False) for at in values):
         ends = float(min(values)), float(max(values))
         values = (np.geomspace if figure.log_x else np.linspace)(*ends, FINE).tolist()
         if figure.slider.axis in WHOLE:
             values = list(range(int(ends[0]), int(ends[1]) + 1))
-    return pd.DataFrame([*predicted, *({"at": at, **figure.limits(at)} for at in values)])
+    return pd.DataFrame([*rows, *({"at": at, **figure.expected(at, exact=False)} for at in values)])
 
 
 class Counts(Figure):
