@@ -2,7 +2,7 @@
 
     stream = Resumed(plan.function, plan.items, store.open, start)     yields stored results first
 
-Trials share the storage of sweeps. The key of any other item has its values and the version of its code.
+The key of an item is a hash of its values and of the version of its code.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from lrlab import catalog, code_hash
 from lrlab.engine.messages import Failure
 from lrlab.engine.results import POLL_SECONDS, ItemResult, LocalResults, Results, Start
 from lrlab.protocol import Spec, Stop
-from lrlab.runs.run import Trial, TrialResult, run_trial
+from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store, key_of
 
 
@@ -28,11 +28,15 @@ class Resumed(Results):
     ) -> None:
         """Read the store, and start to compute the missing items."""
         super().__init__(wanted)
-        self._function, self._open = function, open_store
+        self._keys, self._open = [key(function, item) for item in wanted], open_store
         with open_store() as store:
-            known = stored(store, function, wanted)
-        self._stored = [ItemResult(k, wanted[k], value) for k, value in sorted(known.items())]
-        self._places = [k for k in range(len(wanted)) if k not in known]
+            known = store.items(self._keys)
+        self._stored = [
+            ItemResult(k, item, as_computed(known[own]))
+            for k, (own, item) in enumerate(zip(self._keys, wanted, strict=True))
+            if own in known
+        ]
+        self._places = [k for k, own in enumerate(self._keys) if own not in known]
         # Without missing items, no engine starts.
         self._inner = (start if self._places else LocalResults)(function, [wanted[k] for k in self._places])
 
@@ -57,31 +61,16 @@ class Resumed(Results):
         new = [ItemResult(self._places[number], item, value) for number, item, value in computed]
         # A failed or an interrupted trial is not a result.
         good = {
-            item: value
-            for _, item, value in new
+            self._keys[number]: value._asdict() if isinstance(value, TrialResult) else value
+            for number, _, value in new
             if not isinstance(value, Failure) and getattr(value, "stop", "") != Stop.CANCELLED.name
         }
         if good:
             with self._open() as store:
-                if self._function is run_trial:
-                    store.add(good)
-                else:
-                    plain = {item: v._asdict() if isinstance(v, TrialResult) else v for item, v in good.items()}
-                    store.add_items({key(self._function, item): value for item, value in plain.items()})
+                store.add_items(good)
         new, self._stored = [*self._stored, *new], []
         self.done += len(new)
         return new
-
-
-def stored(store: Store, function: Callable[[Any], Any], wanted: Sequence[Any]) -> dict[int, Any]:
-    """Return the stored results by the number of the item."""
-    if function is run_trial:
-        below = 1 + max((number for _, number in wanted), default=0)
-        trials = {job: store.results(job, below) for job in dict.fromkeys(job for job, _ in wanted)}
-        return {k: trials[job][number] for k, (job, number) in enumerate(wanted) if number in trials[job]}
-    keys = [key(function, item) for item in wanted]
-    items = store.items(keys)
-    return {k: as_computed(items[own]) for k, own in enumerate(keys) if own in items}
 
 
 def as_computed(read: Any) -> Any:

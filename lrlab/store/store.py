@@ -59,7 +59,7 @@ PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {FORMAT};
 COMMIT;
 """
 """cells: grid points, with `settings` and `spec` (and the sweep's seed in it) as JSON. trials: by number in the cell.
-sweeps: the sweeps of browser sessions, as TOML; `changed` in seconds since 1970. items: all other results, as JSON."""
+sweeps: the sweeps of browser sessions, as TOML; `changed` in seconds since 1970. items: results of presets, as JSON."""
 GROUP = "model, solver, settings, version"
 RESULT = "trial, seed, stop, iterations, seconds, metrics"
 EXPORTED_ROWS = 20_000
@@ -148,7 +148,7 @@ class Store(AbstractContextManager["Store"]):
             connection.executemany(f"INSERT OR IGNORE INTO trials (cell, {RESULT}) {values}", trials)
 
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
-        """Return the stored results of items that are not trials, by key, as far as the store has them.
+        """Return the stored results of items of presets by key, as far as the store has them.
 
         A key is a hash of the item's values and of the code's version, see `presets.resumed`.
         """
@@ -158,7 +158,7 @@ class Store(AbstractContextManager["Store"]):
             return {row[0]: json.loads(row[1]) for row in rows if row}
 
     def add_items(self, results: Mapping[bytes, Any]) -> None:
-        """Store results of items that are not trials as JSON, all of them or none."""
+        """Store results of items of presets as JSON, all of them or none."""
         rows = [(key, json.dumps(result, default=lambda value: value.item())) for key, result in results.items()]
         with self.writing() as connection:
             connection.executemany("INSERT OR IGNORE INTO items (key, result) VALUES (?, ?)", rows)
