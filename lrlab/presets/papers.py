@@ -90,21 +90,18 @@ def located(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> Se
     folder: by default LRLAB_DATA, with the layout HOW; upper and lower case are the same. InputError without any set.
     """
     given = folder or os.environ.get(FOLDER)
-    if not given:
-        raise InputError("data", "a folder with data sets", "none", f"name one by --data or {FOLDER}")
-    if not Path(given).is_dir():
-        raise InputError("data", "a folder with data sets", given, "name an existing one")
-    if found := {name: files for name, files in presence(given, names).items() if files}:
-        return found
+    if not given or not Path(given).is_dir():
+        raise InputError("data", "a folder with data sets", given or "none", f"name one by --data or {FOLDER}")
     stems = [path.stem.lower() for path in (*Path(given).iterdir(), *Path(given).glob("*/*")) if path.suffix in ENDINGS]
     others = {name for stem in stems if "train" in stem and (name := stem.partition("train")[0].rstrip("-_. "))}
-    if found := {name: files for name, files in presence(given, tuple(sorted(others))).items() if files}:
-        return found
+    for wanted in (names, sorted(others)):
+        if found := {name: files for name, files in presence(given, wanted).items() if files}:
+            return found
     remedy = f"put {names[0]}-train.arff, {names[0]}-test.arff and {names[0]}.xml there, for example"
     raise InputError("data", f"a folder with one of {', '.join(names)}", given, remedy)
 
 
-def presence(folder: str | os.PathLike[str] | None, names: tuple[str, ...]) -> dict[str, Files | None]:
+def presence(folder: str | os.PathLike[str] | None, names: Sequence[str]) -> dict[str, Files | None]:
     """Return for each data set its files in a folder, by default LRLAB_DATA, or None if they are missing."""
     given = folder or os.environ.get(FOLDER)
     return {name: _files(Path(given), name) if given and Path(given).is_dir() else None for name in names}
