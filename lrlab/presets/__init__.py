@@ -59,12 +59,11 @@ def plan(preset: "Preset", trials: int | None = None, data: "str | os.PathLike[s
         raise InputError("trials", "a whole number of 2 or more", trials, "a mean and its spread need two")
     if data is not None and not preset.data:
         raise InputError("data", f"nothing, as {preset.name} simulates its data", data, "leave it out")
-    from lrlab.presets.claims import complete
+    from lrlab.presets.claims import absent
 
     more: dict[str, Any] = {"data": data} if preset.data else {}
     work: Plan = import_module(f"{__name__}.{preset.kind}").plan(preset, trials, **more)
-    panels = work.panels or [panel["title"] for panel in preset.panels]
-    return replace(work, finish=lambda results: complete(preset, work.finish(results)), panels=panels)
+    return replace(work, absent=absent(preset))
 
 
 def compute(

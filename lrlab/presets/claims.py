@@ -19,17 +19,14 @@ printed range, would agree as well, the claim is not decided.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import permutations
 from typing import Any
 
-import pandas as pd
-
 from lrlab.presets import rules
 from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import ARRANGEMENTS, Place, Samples, decisive, power
-from lrlab.presets.result import BETTER, DIRECTION, FAILED, NOT_RUN, TOO_FEW, UNDECIDED, Judged, Result, Verdict
+from lrlab.presets.result import BETTER, DIRECTION, FAILED, NOT_RUN, TOO_FEW, UNDECIDED, Judged, Verdict
 from lrlab.presets.rules import CHANCE, NEITHER, Table, listed, number, ordered_by_chance, side, where
 
 NUMBERS, RANKING = "the numbers of the table", "the order of the methods in the table"
@@ -93,29 +90,12 @@ def named(rule: Toml) -> list[str]:
     return [label for key in SERIES for label in rule.get(key, ())]
 
 
-def complete(preset: Preset, result: Result) -> Result:
-    """Return a result with the verdict *not decided* on each claim of an omitted panel."""
-    shown, lines = {panel.title for panel in result.panels}, list[dict[str, Any]]()
-    for title in (title for title in preset.all_panels if title not in shown):
-        claimed = [words_of(claim) for claim in of_panel(preset, title)]
-        # Panels of fits have printed numbers.
-        claimed += [NUMBERS, RANKING] if preset.data else []
-        absent = [Verdict(title, words, f"this panel was {NOT_RUN}", UNDECIDED) for words in claimed]
-        lines += [{**row, "panel": title} for row in rows(absent)]
-    return replace(result, table=pd.concat([result.table, pd.DataFrame(lines)], ignore_index=True)) if lines else result
-
-
-def caption(judged: Sequence[Verdict]) -> str:
-    """Return the sentences of verdicts, to append to a caption."""
-    return "".join(f" {verdict.sentence}" for verdict in judged)
-
-
-def rows(judged: Sequence[Verdict]) -> list[dict[str, Any]]:
-    """Return the verdicts as rows of a table."""
-    return [
-        {"level": "claim", "claim": one.claim, "verdict": one.verdict, "measured": one.ours, "remark": one.why}
-        for one in judged
-    ]
+def absent(preset: Preset) -> dict[str, list[Verdict]]:
+    """Return the verdicts *not decided* on all claims, by panel, if a run omits it."""
+    claimed = {title: [words_of(claim) for claim in of_panel(preset, title)] for title in preset.all_panels}
+    # Panels of fits have printed numbers.
+    more, ours = [NUMBERS, RANKING] if preset.data else [], f"this panel was {NOT_RUN}"
+    return {title: [Verdict(title, one, ours, UNDECIDED) for one in own + more] for title, own in claimed.items()}
 
 
 def exponents(axis: str, samples: Samples, judged: Sequence[Verdict]) -> str:

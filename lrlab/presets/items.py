@@ -256,12 +256,13 @@ def placed_in(preset: Preset) -> list[Placed]:
     return placed
 
 
-def items_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[dict[str, Any], Item | str]]:
-    """Yield the items of a series with the labels of their rows, or why a solver rejects a value."""
+def items_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[dict[str, Any], int, Item | str]]:
+    """Yield the items of a series after labels and numbers of their rows, or why a solver rejects a value."""
     own, series = {"panel": one.panel["title"], "series": one.series["label"]}, one.series
     if "quantity" in series or "fewest" in series:
         for value, count in zip(one.values, counts(preset, one.panel, len(one.values), trials), strict=True):
-            yield from (({**own, one.axis: value}, _drawing(preset, one, value, number)) for number in range(count))
+            labels = {**own, one.axis: value}
+            yield from ((labels, number, _drawing(preset, one, value, number)) for number in range(count))
         return
     if one.axis == STEPS:
         cells: Sequence[Cell] = [Cell({}, "", make_job(one.spec, series["solver"], **one.settings))]
@@ -271,9 +272,9 @@ def items_of(preset: Preset, one: Placed, trials: int | None) -> Iterator[tuple[
     for cell, count in zip(cells, counts(preset, one.panel, len(cells), trials), strict=True):
         labels = own | dict(cell.axes)
         if cell.job is None:
-            yield {**labels, "solver": cell.solver}, cell.refused
+            yield {**labels, "solver": cell.solver}, 0, cell.refused
             continue
-        yield from ((labels, Trial(cell.job, number)) for number in range(count))
+        yield from ((labels, number, Trial(cell.job, number)) for number in range(count))
 
 
 def _drawing(preset: Preset, one: Placed, value: float, number: int) -> Drawing | Search:

@@ -33,7 +33,7 @@ from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import COSTS, MEASUREMENTS, STEPS, Placed, computed, cost, items_of, iterates, placed_in
 from lrlab.presets.quantities import evaluated
-from lrlab.presets.result import Panel, Plan, Result, Verdict, panel_table
+from lrlab.presets.result import Panel, Plan, Verdict
 from lrlab.protocol import Stop
 from lrlab.runs.run import Trial, run_traced, run_trial
 from lrlab.sweeps.statistics import QUARTILES, describe, wilson_bounds
@@ -44,43 +44,28 @@ CURVE_POINTS = 61
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
-    """Return the items of all panels, each once; all solvers see the same data in a trial.
-
-    The first trial of every point comes before any second one, so that a growing figure has all lines early.
-    """
+    """Return the items of all panels; all solvers see the same data in a trial."""
     placed = placed_in(preset)
-    planned = [(labels, item) for one in placed for labels, item in items_of(preset, one, trials)]
-    refused = [{**labels, "trial": 0, "refused": item} for labels, item in planned if isinstance(item, str)]
-    runs: list[tuple[dict[str, Any], Any]] = [one for one in planned if not isinstance(one[1], str)]
-    runs.sort(key=lambda one: not isinstance(one[1], Trial))
-    items = sorted(dict.fromkeys(item for _, item in runs), key=lambda item: item.number)
-
-    def finish(results: Sequence[Any]) -> Result:
-        known, rows = dict(zip(items, results, strict=True)), list[dict[str, Any]]()
-        for labels, item in runs:
-            # A traced trial has a row per iterate.
-            result = known[item] or []
-            own = result if isinstance(result, list) else [result if isinstance(result, dict) else result.row(item)]
-            rows += [{**labels, **row} for row in own]
-        table, ran = pd.DataFrame(rows + refused), pd.DataFrame(rows)
-        parts = []
-        for title, shown in groupby(placed, key=lambda one: one.panel["title"]):
-            if len(own := ran[ran["panel"] == title]):
-                parts.append(_panel(preset, list(shown), own))
-        return Result([panel for panel, _ in parts], pd.concat([own for _, own in parts], ignore_index=True), table)
-
+    labelled = [one for each in placed for one in items_of(preset, each, trials)]
+    shown = {title: list(own) for title, own in groupby(placed, key=lambda one: one.panel["title"])}
     function: Callable[[Any], Any] = computed
     if iterates(preset) or any("quantity" in one.panel for one in placed):
         function = run_traced
     elif any(one.panel.get("metric") in COSTS for one in placed):
         function = cost
-    elif all(isinstance(item, Trial) for item in items):
+    elif all(isinstance(item, Trial | str) for *_, item in labelled):
         function = run_trial
-    return Plan(function, items, finish)
+
+    def draw(rows: pd.DataFrame) -> Any:
+        return zip(
+            *(_panel(preset, shown[title], own) for title, own in rows.groupby("panel", sort=False)), strict=True
+        )
+
+    return Plan(function, labelled, draw, list(shown))
 
 
 def _panel(preset: Preset, placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[Panel, pd.DataFrame]:
-    """Return a panel and its rows of the table; placed: its series."""
+    """Return a panel and its points; placed: its series."""
     first, look = placed[0], placed[0].panel
     title = look["title"]
     points, values, words = _traces(look, rows) if iterates(preset) else _statistics(placed, rows)
@@ -96,8 +81,7 @@ def _panel(preset: Preset, placed: Sequence[Placed], rows: pd.DataFrame) -> tupl
         words += f" {of}{line['label']}: {line['if']}."
     table = pd.concat([points, lines.rename(columns={"name": "line"})]).drop(columns=["failed"], errors="ignore")
     table = table.rename(columns={"x": first.axis if first.axis != STEPS else "x"})
-    summary = panel_table(title, first.spec.model, table, claims.rows(judged))
-    return Panel(title, figure, words + claims.caption(judged), judged), summary
+    return Panel(title, figure, words, judged), table.assign(level="point", panel=title, model=first.spec.model)
 
 
 def _traces(look: Toml, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, str]:

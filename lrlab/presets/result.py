@@ -1,10 +1,13 @@
 """The plan of a preset, the figures and tables of its results, and the verdicts on claims and numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
+
+from lrlab.runs.run import Trial
 
 if TYPE_CHECKING:
     from lrlab.figures.build import Figure
@@ -41,23 +44,43 @@ class Result:
 class Plan:
     """The work of a preset: function(item) for all items, anywhere; then finish(results in order).
 
-    finish accepts None for missing results, but needs at least one result; it omits panels without results.
-    panels: the titles of all panels.
+    function: returns a row, a list of rows, or a `TrialResult`. labelled: for each item the labels of its rows and the
+    number of its trial, or, for an item that a solver rejects, the reason. draw: makes panels and tables of points from
+    all rows. panels: the titles of all panels. absent: the verdicts on a panel without results, by its title.
     """
 
     function: Callable[[Any], Any]
-    items: Sequence[Any]
-    finish: Callable[[Sequence[Any]], Result]
-    panels: Sequence[str] = ()
+    labelled: Sequence[tuple[Mapping[str, Any], int, Any]]
+    draw: Callable[[pd.DataFrame], Any]
+    panels: Sequence[str]
+    absent: Mapping[str, "Sequence[Verdict]"] = field(default_factory=dict)
 
+    @cached_property
+    def items(self) -> list[Any]:
+        """The items, each once; the first trials come first, so that a growing figure has all lines early."""
+        numbers = {item: number for _, number, item in self.labelled if not isinstance(item, str)}
+        return sorted(numbers, key=lambda item: (numbers[item], not isinstance(item, Trial)))
 
-def panel_table(
-    title: str, model: str, points: pd.DataFrame, summaries: Sequence[Mapping[str, Any]] = ()
-) -> pd.DataFrame:
-    """Return the rows of a panel, summaries first, each with `level`, `panel` and `model`."""
-    rows = pd.concat([pd.DataFrame(list(summaries)), points.assign(level="point")], ignore_index=True)
-    rows = rows.assign(panel=title, model=model)
-    return rows[["level", "panel", "model", *rows.columns.drop(["level", "panel", "model"])]]
+    def finish(self, results: Sequence[Any]) -> Result:
+        """Return panels and tables; results may be None, but not all of them. Panels without results are omitted."""
+        known, rows, refused = dict(zip(self.items, results, strict=True)), list[Any](), list[Any]()
+        for labels, _, item in self.labelled:
+            if isinstance(item, str):
+                refused.append({**labels, "trial": 0, "refused": item})
+            elif result := known[item]:
+                own = result if isinstance(result, list) else [result if isinstance(result, dict) else result.row(item)]
+                rows += [{**labels, **row, **labels} for row in own]
+        panels, tables = self.draw(pd.DataFrame(rows))
+        judged = {panel.title: panel.judged for panel in panels}
+        judged |= {title: verdicts for title, verdicts in self.absent.items() if title not in judged}
+        claims = [{"level": "claim", "panel": title, **one.row} for title, own in judged.items() for one in own]
+        table = pd.concat([*tables, pd.DataFrame(claims)], ignore_index=True)
+        table = table[[*dict.fromkeys(["level", "panel", "model", *table.columns])]]
+        said = [" ".join([panel.caption, *(one.sentence for one in panel.judged)]) for panel in panels]
+        told = [panel._replace(caption=words) for panel, words in zip(panels, said, strict=True)]
+        # Fits also have lists.
+        trials = [{key: value for key, value in row.items() if not isinstance(value, list)} for row in rows + refused]
+        return Result(told, table, pd.DataFrame(trials))
 
 
 class Judged(NamedTuple):
@@ -94,6 +117,11 @@ class Verdict(NamedTuple):
     def sentence(self) -> str:
         """The verdict as a sentence for users."""
         return f"Verdict: {self.verdict}. The paper: {self.claim}. Measured: {self.ours}. {self.why}".rstrip()
+
+    @property
+    def row(self) -> dict[str, str]:
+        """The columns of a table of verdicts."""
+        return {"claim": self.claim, "verdict": self.verdict, "measured": self.ours, "remark": self.why}
 
 
 def lines(table: pd.DataFrame) -> list[Verdict]:

@@ -1,6 +1,7 @@
 """Presets of kind `spectrum`: the two largest eigenvalues of the pairwise moments along an axis, a panel per model."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,9 @@ from lrlab.presets import claims
 from lrlab.presets.definition import Preset
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import axis_of
-from lrlab.presets.result import Panel, Plan, Result, panel_table
+from lrlab.presets.result import Panel, Plan
 from lrlab.protocol import Spec
 from lrlab.spectra import Draw, Row, pairwise
-from lrlab.sweeps.definition import Sweep
 
 EIGENVALUES = ("largest", "second", "gap")
 """The series: the two largest eigenvalues, and their difference."""
@@ -24,30 +24,25 @@ DEVIATIONS = ("top_deviation", "second_deviation", "population_top_deviation", "
 
 
 def plan(preset: Preset, trials: int | None = None) -> Plan:
-    """Return the draws of all panels as one job."""
-    items, made = list[tuple[str, Draw]](), []
+    """Return the draws of all panels."""
+    labelled, shown = list[tuple[Row, int, Draw]](), dict[Any, tuple[Spec, str, Sequence[float]]]()
     for panel in preset.panels:
-        spec, (axis, given) = preset.spec(panel), axis_of(preset, panel)
-        values = Sweep(spec=spec, axes={axis: given}, solvers=("pairwise-moment",)).grid[axis]
-        own = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
-        items += [(panel["title"], draw) for draw in own]
-        made.append((panel["title"], spec, axis, values))
-    # A growing figure has one draw per point first.
-    items.sort(key=lambda item: item[1].trial)
+        spec, (axis, values) = preset.spec(panel), axis_of(preset, panel)
+        draws = pairwise.spectrum_draws(spec, axis, values, trials or preset.content["trials"])
+        labelled += [({"panel": panel["title"]}, draw.trial, draw) for draw in draws]
+        shown[panel["title"]] = spec, axis, values
 
-    def finish(results: Sequence[list[Row] | None]) -> Result:
-        rows = [{"panel": owner, **row} for (owner, _), own in zip(items, results, strict=True) for row in own or ()]
-        table = pd.DataFrame(rows)
-        parts = [_panel(preset, *panel, own) for panel in made if len(own := table[table["panel"] == panel[0]])]
-        return Result([panel for panel, _ in parts], pd.concat([own for _, own in parts], ignore_index=True), table)
+    def draw(rows: pd.DataFrame) -> Any:
+        parts = rows.groupby("panel", sort=False)
+        return zip(*(_panel(preset, str(title), *shown[title], own) for title, own in parts), strict=True)
 
-    return Plan(pairwise.pairwise_spectrum, [draw for _, draw in items], finish)
+    return Plan(pairwise.pairwise_spectrum, labelled, draw, list(shown))
 
 
 def _panel(
     preset: Preset, title: str, spec: Spec, axis: str, values: Sequence[float], rows: pd.DataFrame
 ) -> tuple[Panel, pd.DataFrame]:
-    """Return a panel and its rows of the table."""
+    """Return a panel and its points, after a summary."""
     points = pairwise.of_moment(pairwise.compare(rows, pairwise.predictions(spec, axis, values)))
     grid = np.linspace(min(values), max(values), CURVE_POINTS).tolist()
     curve = pairwise.of_moment(pairwise.predictions(spec, axis, grid))
@@ -68,8 +63,8 @@ def _panel(
         caption += " At the ends of the gap between the dashed curves, samples at this n and p have a mean overlap of "
         caption += f"{words}, not 0."
     judged = claims.verdicts(preset, title, _samples(points, rows))
-    table = panel_table(title, spec.model, points, [summary, *claims.rows(judged)])
-    return Panel(title, figure, caption + claims.caption(judged), judged), table
+    table = pd.concat([pd.DataFrame([summary]), points.assign(level="point")])
+    return Panel(title, figure, caption, judged), table.assign(panel=title, model=spec.model)
 
 
 def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:

@@ -33,7 +33,7 @@ from lrlab.presets.definition import Preset, Toml
 from lrlab.presets.evidence import Samples, samples_of
 from lrlab.presets.items import DatasetFit, counts, fit_dataset, settings_of
 from lrlab.presets.papers import Sets, located
-from lrlab.presets.result import Panel, Plan, Result, Verdict
+from lrlab.presets.result import Panel, Plan, Verdict
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_trial
 
@@ -57,38 +57,33 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
         preset = _on_other_sets(preset, list(files))
     panels, paper = preset.panels, rows_of(preset)
     paper = paper[paper["data"].isin(files)] if preset.data else paper
-    # The first trial of all rows comes first; solvers see the same data in a trial.
-    numbered = [(row, *one) for row in paper.to_dict("records") for one in _items(preset, files, row, trials)]
-    numbered.sort(key=lambda one: one[1])
-    items, keys = list(dict.fromkeys(item for *_, item in numbered)), _keys(preset)
+    keys = _keys(preset)
+    labelled = [
+        ({key: row[key] for key in keys}, number, item)
+        for row in paper.to_dict("records")
+        for number, item in _items(preset, files, row, trials)
+    ]
 
-    def finish(results: Sequence[Any]) -> Result:
-        known = dict(zip(items, results, strict=True))
-        own = [(row, item, known[item]) for row, _, item in numbered if known[item] is not None]
-        numbers = [value if isinstance(value, dict) else value.row(item) for _, item, value in own]
-        labels = [{key: row[key] for key in keys} for row, *_ in own]
-        table = pd.DataFrame([{**one, **label} for one, label in zip(numbers, labels, strict=True)])
-        notes, points = _notes(preset, files, table), [compared(preset, panel, paper, table) for panel in panels]
-        drawn, lines = list[Panel](), list[dict[str, Any]]()
-        for panel, part in zip(panels, points, strict=True):
+    def draw(table: pd.DataFrame) -> tuple[list[Panel], list[pd.DataFrame]]:
+        notes, points, drawn = _notes(preset, files, table), list[pd.DataFrame](), list[Panel]()
+        for panel in panels:
+            part = compared(preset, panel, paper, table)
             if part.empty:
                 continue
-            judged, title = _judged(preset, panel, part, table), panel["title"]
             words = f"Filled: computed here, {TUNED if preset.data else 'mean and standard deviation of the trials'}."
             words += " Open: printed in the paper." if part["paper"].notna().any() else ""
             words += HIDDEN if preset.data and part["trials"].max() > 1 else ""
-            words += notes + claims.caption(judged)
-            drawn.append(Panel(title, _drawn(preset, panel, part, paper, table), words, judged))
-            lines += [{**row, "panel": title, "metric": panel["metric"]} for row in claims.rows(judged)]
+            figure, judged = _drawn(preset, panel, part, paper, table), _judged(preset, panel, part, table)
+            drawn.append(Panel(panel["title"], figure, words + notes, judged))
+            points.append(part)
         if preset.data:
             # The table has all printed numbers, also those that no panel shows.
             metrics = [name for name in preset.content["paper"]["columns"] if name not in PLACE]
             points = [compared(preset, {"title": "", "metric": metric}, paper, table) for metric in metrics]
-        whole = pd.concat([pd.DataFrame(lines), *(part.assign(level="point") for part in points)]).drop(columns="x")
-        return Result(drawn, whole, table.drop(columns=["trace", "blocks"], errors="ignore"))
+        return drawn, [part.assign(level="point").drop(columns="x") for part in points]
 
     filled = [panel["title"] for panel in panels if len(_shown(panel, paper))]
-    return Plan(fit_dataset if preset.data else run_trial, items, finish, filled)
+    return Plan(fit_dataset if preset.data else run_trial, labelled, draw, filled)
 
 
 def _keys(preset: Preset) -> list[str]:
