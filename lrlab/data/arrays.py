@@ -80,12 +80,6 @@ def words_or_numbers(y: Any) -> Vector:
     return values.to_numpy(str)
 
 
-def require_none(Z: Any, what: str) -> None:
-    """Raise InputError for a table Z that the model does not use."""
-    if Z is not None:
-        raise InputError("Z", f"left out of {what}", "a table", "leave it out, or take model=rank-one-sensing")
-
-
 def measured(y: Any, **sides: Vector) -> Arrays:
     """Return tables with numbers y (m,) for their rows."""
     arrays = {**sides, "y": numbers("y", y, 1)}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from lrlab.parameters import InputError, Parameter, choice, declared, require_known
 
@@ -10,11 +10,16 @@ KINDS = _, MATRIX, TRIPLES, PATTERNS, _ = ("responses", "matrix", "triples", "pa
 COMPLETION = "inductive-completion"
 """The model of a matrix with missing entries."""
 USUAL = "y, target, label, class, outcome, or the last one"
+LABELED = ("missing", "labels", "test", "base")
+"""Statements that rows with labels use."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Hints:
-    """Your statements on a file, which replace guesses. Columns: names, numbers from 1, or ranges such as 5-9."""
+    """Your statements on a file, which replace guesses. Columns: names, numbers from 1, or ranges such as 5-9.
+
+    The hidden ones name further files, or the base of svmlight; a page tells the files by their names.
+    """
 
     kind: Annotated[str, choice(*KINDS, help="content of the file (default: by its columns)")] = ""
     model: Annotated[
@@ -28,6 +33,13 @@ class Hints:
     duplicates: Annotated[
         str, choice("last", "mean", help="combination of values of one entry; last: the newest by a column of times")
     ] = ""
+    labels: Annotated[Any, Parameter(meaning="label columns: last:6, first:6, names a,b, or a file of names")] = ""
+    test: Annotated[str, Parameter(meaning="held-out samples, in the same format (default: a fifth)", hidden=True)] = ""
+    rows: Annotated[
+        str, Parameter(meaning="features of a matrix's rows, CSV: name, number or word, ..", hidden=True)
+    ] = ""
+    columns: Annotated[str, Parameter(meaning="features of the columns of a matrix, likewise", hidden=True)] = ""
+    base: Annotated[str, choice("0", "1", help="first number of svmlight (default: by both files)", hidden=True)] = ""
 
     def __post_init__(self) -> None:
         """Raise InputError for a word that is not a choice."""
@@ -36,9 +48,9 @@ class Hints:
                 require_known(value, choices, what=name)
 
     @property
-    def given(self) -> dict[str, str]:
+    def given(self) -> dict[str, Any]:
         """Your statements by name, without those that you leave out."""
-        return {name: value for name, value in vars(self).items() if value}
+        return {name: value for name, value in vars(self).items() if value is not None and str(value)}
 
 
 NOTHING = Hints()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import IO, Annotated, Any, ClassVar, NamedTuple
+from typing import IO, Annotated, Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,8 @@ MACRO = {
 }
 FIRST = ("leml", "binary-relevance")
 """Solvers that compete if you name none."""
-DEFAULTS: tuple[tuple[str, dict[str, Value], int], ...] = (
+Settings = dict[str, Value]
+DEFAULTS: tuple[tuple[str, Settings, int], ...] = (
     ("binary-relevance", {"loss": "logistic"}, 1),
     ("leml", {"regularization": 30.0}, 3),
 )
@@ -162,7 +163,7 @@ class LabelProblem(DataProblem, MultilabelProblem):
     """
 
     def __init__(
-        self, given: Dataset, fresh: Dataset, rank: int, *, intercept: bool = True, scaling: str = "auto"
+        self, given: Dataset, fresh: Dataset, rank: int, intercept: bool = True, scaling: str = "auto"
     ) -> None:
         self.units, self.intercept = units_of(given.X, scaling), intercept
         X, X_test = (in_units(data.X, self.units) for data in (given, fresh))
@@ -259,11 +260,7 @@ class LabelsSpec(DataSpec):
         return (rows, test) if test else (rows.rows(np.flatnonzero(~self.held)), rows.rows(np.flatnonzero(self.held)))
 
     def build(self, checkpoint: Checkpoint = proceed) -> LabelProblem:  # noqa: D102
-        return self.problem_of(*self.tables(), int(self.values()["rank"]))
-
-    def problem_of(self, rows: Dataset, held: Dataset, rank: int) -> LabelProblem:
-        """Return the problem of rows to learn from and rows to predict."""
-        return LabelProblem(rows, held, rank, intercept=self.intercept, scaling=self.scaling)
+        return LabelProblem(*self.tables(), int(self.values()["rank"]), self.intercept, self.scaling)
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
@@ -286,45 +283,37 @@ def metric_of(name: str, estimate: Predictor, X: Matrix, Y: csr_array, known: cs
     return -value if name == "hamming" else value
 
 
-class Candidate(NamedTuple):
-    """Settings to try, also a `rank`; after a trial the best mean score, and the iterations that give it."""
+def mean_scores(
+    spec: Any, folds: Sequence[tuple[Dataset, Dataset]], metric: str, solver: str, options: Settings, iterations: int
+) -> pd.Series:
+    """Return the mean score on held-out rows after each iteration of a solver. options: also a `rank`."""
+    scores, given = np.full((len(folds), iterations), math.nan), dict(options)
+    entry, rank = catalog.solver(solver, Multilabel.model), int(given.pop("rank", 0))
+    settled = dict(entry.settle(given).options)
+    for line, (rows, held) in zip(scores, folds, strict=True):
+        problem = LabelProblem(rows, held, rank or default_rank(rows), spec.intercept, spec.scaling)
+        iterates = entry.run(problem, **settled, rng=np.random.default_rng(spec.seed))
+        for k, iterate in zip(range(iterations), iterates, strict=False):
+            # The last score counts after the solver has ended.
+            line[k:] = metric_of(metric, iterate.estimate, problem.X_test, problem.Y_test, problem.mask_test)
+    # A fold without labels of both kinds has no AUC, and does not count.
+    return pd.DataFrame(scores).mean().fillna(0.0)
 
-    solver: str
-    options: Mapping[str, Value]
-    iterations: int
-    score: float = math.nan
 
-    def tried(self, spec: Any, folds: Sequence[tuple[Dataset, Dataset]], metric: str) -> "Candidate":
-        """Return the candidate with its best mean score on held-out rows, and the iterations that give it."""
-        scores = np.full((len(folds), self.iterations), math.nan)
-        entry, given = catalog.solver(self.solver, Multilabel.model), dict(self.options)
-        rank = int(given.pop("rank", 0))
-        options = dict(entry.settle(given).options)
-        for line, (rows, held) in zip(scores, folds, strict=True):
-            problem = spec.problem_of(rows, held, rank or default_rank(rows))
-            iterates = entry.run(problem, **options, rng=np.random.default_rng(spec.seed))
-            for k, iterate in zip(range(self.iterations), iterates, strict=False):
-                # The last score counts after the solver has ended.
-                line[k:] = metric_of(metric, iterate.estimate, problem.X_test, problem.Y_test, problem.mask_test)
-        # A fold without labels of both kinds has no AUC, and does not count.
-        means = pd.DataFrame(scores).mean().fillna(0.0)
-        return self._replace(iterations=int(means.argmax()) + 1, score=float(means.max()))
+def sampled(solver: str, given: Settings, rows: Dataset, seed: int) -> list[Settings]:
+    """Return the given options, and copies with random values of other settings, uniform in the logarithm."""
+    from scipy.stats import loguniform, randint
+    from sklearn.model_selection import ParameterSampler
 
-    def sampled(self, rows: Dataset, seed: int) -> list["Candidate"]:
-        """Return the candidate, and copies with random values of other settings, uniform in the logarithm."""
-        from scipy.stats import loguniform, randint
-        from sklearn.model_selection import ParameterSampler
-
-        known, most = catalog.solver(self.solver, Multilabel.model).options, min(rows.d, rows.L)
-        free: dict[str, Any] = {}
-        if "fitted_rank" in known and "rank" not in self.options and most > 1:
-            free["rank"] = randint(max(1, most // 5), most + 1)
-        for name, (low, high) in RANGES.items():
-            if name in known and name not in self.options:
-                free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
-        sampler = ParameterSampler(free, max(2, min(SETTINGS, rows.n // 5)), random_state=seed) if free else ()
-        values = ({name: (int if name == "rank" else float)(value) for name, value in one.items()} for one in sampler)
-        return [self, *(self._replace(options={**self.options, **one}) for one in values)]
+    known, most = catalog.solver(solver, Multilabel.model).options, min(rows.d, rows.L)
+    free: dict[str, Any] = {}
+    if "fitted_rank" in known and "rank" not in given and most > 1:
+        free["rank"] = randint(max(1, most // 5), most + 1)
+    for name, (low, high) in RANGES.items():
+        if name in known and name not in given:
+            free[name] = loguniform(max(low, known[name].low), min(high, known[name].high))
+    sampler = ParameterSampler(free, max(2, min(SETTINGS, rows.n // 5)), random_state=seed) if free else ()
+    return [given, *({**given, **one} for one in sampler)]
 
 
 def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, rank: int) -> Job:
@@ -343,22 +332,22 @@ def label_job(spec: Any, solver: str, settings: dict[str, Any], metric: str, ran
     given = {**settings, **({"rank": rank} if rank else {})}
     if metric:
         require_known(metric, METRICS, what="metric")
-        first = (Candidate(name, given, most or ITERATIONS) for name in names)
-        candidates = [one for start in first for one in start.sampled(rows, spec.seed)]
+        tries = [(name, one, most or ITERATIONS) for name in names for one in sampled(name, given, rows, spec.seed)]
     else:
         large = (rows.X.nnz if issparse(rows.X) else rows.X.size) * rows.L > MOST_LOGISTIC
         usual = DEFAULTS[1:] if large else DEFAULTS
-        candidates = [Candidate(name, {**own, **given}, min(limit, most or limit)) for name, own, limit in usual]
+        tries = [(name, {**own, **given}, min(limit, most or limit)) for name, own, limit in usual]
     folds = folds_of(rows, spec.seed, 500 if metric else 200)
-    results = [one.tried(spec, folds, metric or METRIC) for one in candidates]
-    best = max(results, key=lambda one: one.score)
-    best = best if metric or best.score > results[0].score + MARGIN else results[0]
-    own = "".join(f", {name} {value:.3g}" for name, value in best.options.items() if isinstance(value, float))
-    score = f"{metric or METRIC} {best.score:.4g} on held-out samples"
-    words = f"{score} chose {best.solver}, {counted(best.iterations, 'iteration')}{own}."
-    options = {**best.options, **limits, "max_iter": best.iterations}
-    spec = spec.replace(chosen=words, rank=options.pop("rank", spec.values()["rank"]))
-    return make_job(spec, best.solver, **options)
+    results = [mean_scores(spec, folds, metric or METRIC, *one) for one in tries]
+    best = int(np.argmax([one.max() for one in results]))
+    best = best if metric or results[best].max() > results[0].max() + MARGIN else 0
+    (chosen, options, _), iterations = tries[best], int(results[best].argmax()) + 1
+    own = "".join(f", {name} {value:.3g}" for name, value in options.items() if isinstance(value, float))
+    score = f"{metric or METRIC} {results[best].max():.4g} on held-out samples"
+    words = f"{score} chose {chosen}, {counted(iterations, 'iteration')}{own}."
+    spec = spec.replace(chosen=words, rank=options.get("rank", spec.values()["rank"]))
+    options = {name: value for name, value in options.items() if name != "rank"}
+    return make_job(spec, chosen, **{**options, **limits, "max_iter": iterations})
 
 
 def folds_of(rows: Dataset, seed: int, least: int) -> list[tuple[Dataset, Dataset]]:

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import lsqr
 
 from lrlab import lowrank
 from lrlab.arrays import Array, Mask, Vector
-from lrlab.data.arrays import measured, numbers, require_none, rows_of
+from lrlab.data.arrays import measured, numbers, rows_of
 from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
 from lrlab.linalg import frozen, relative
 from lrlab.lowrank import LowRank
@@ -230,7 +230,6 @@ class FormSpec(LowRankSpec):
         if two and Z is None:
             remedy = "give Z, or take model=polynomial-network for y = x^T L x"
             raise InputError("Z", "a table of numbers, like X", "nothing", remedy)
-        require_none(None if two else Z, "quadratic measurements")
         return measured(y, X=numbers("X", X, 2), **({"Z": numbers("Z", Z, 2)} if two else {}))
 
     @classmethod

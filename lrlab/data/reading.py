@@ -47,11 +47,8 @@ def opened(path: File) -> Source:
     return source._replace(kind="svmlight") if suffix == ".txt" and is_svmlight(source) else source
 
 
-def read_given(path: File, hints: Hints = NOTHING, *, rows: File | None = None, columns: File | None = None) -> Given:
-    """Return the contents of a file; InputError in one sentence if lrlab cannot use them.
-
-    rows, columns: files with features of a matrix's rows and columns: a name, then numbers or words.
-    """
+def read_given(path: File, hints: Hints = NOTHING) -> Given:
+    """Return the contents of a file; InputError in one sentence if lrlab cannot use them."""
     source = opened(path)
     if source.kind == ".npz":
         given = _of_arrays(source, hints)
@@ -61,8 +58,9 @@ def read_given(path: File, hints: Hints = NOTHING, *, rows: File | None = None, 
         else:
             frame, form = read_frame(source, hints.missing)
         given = understood(frame, form, hints)
-    for side, what, file, members in (("X", "row", rows, given.rows), ("Z", "column", columns, given.names)):
-        if file is None:
+    sides = ("X", "row", hints.rows, given.rows), ("Z", "column", hints.columns, given.names)
+    for side, what, file, members in sides:
+        if not file:
             continue
         if given.model != COMPLETION or not members:
             remedy = "leave the file out, or name rows and columns in the data"

@@ -12,9 +12,9 @@ import pandas as pd
 from lrlab import catalog
 from lrlab.data.arrays import model_of
 from lrlab.data.columns import Given, span
-from lrlab.data.dataset import Dataset, Labels
+from lrlab.data.dataset import Dataset
 from lrlab.data.files import File
-from lrlab.data.hints import NOTHING, Hints, require_unused
+from lrlab.data.hints import LABELED, NOTHING, Hints, require_unused
 from lrlab.data.label_task import LabelsSpec, label_job
 from lrlab.data.low_rank import FormSpec, MatrixSpec
 from lrlab.data.reading import opened, read, read_given
@@ -80,6 +80,8 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
         model = Multilabel.model
     model = model or model_of(y, X, Z)
     made = kind_of(model)
+    if Z is not None and "d2" not in declared(made):
+        raise InputError("Z", f"left out of {model}", "a table", "leave it out, or take model=rank-one-sensing")
     labels = issubclass(made, LabelsSpec)
     tune_by = str(options.pop("tune_by", "")) if labels else ""
     arrays = made.arrays_of(y, X, Z)
@@ -151,34 +153,27 @@ def task_of(given: Given, model: str = "") -> Task:
     return Task(given if chosen == given.model else given._replace(options={}), chosen)
 
 
-def read_task(
-    path: File,
-    hints: Hints = NOTHING,
-    *,
-    test: File | None = None,
-    labels: Labels = None,
-    rows: File | None = None,
-    columns: File | None = None,
-    base: int | None = None,
-) -> Task:
+def read_task(path: File, hints: Hints = NOTHING, **stated: Any) -> Task:
     """Return the task of a file: labels if its format, `labels` or the model state it, else by its columns.
 
-    test: rows to score labels on, instead of held-out samples. labels, base: see `read`. rows, columns: files with
-    features of the rows and columns of a matrix.
+    stated: fields of `Hints`, which replace those of `hints`.
     """
+    texts = {name: str(value) for name, value in stated.items() if name != "labels" and value is not None}
+    hints = replace(hints, **{**stated, **texts})
     if hints.model:
         kind_of(hints.model)
+    said, test = hints.given, hints.test
+    labels, base = said.get("labels"), int(said["base"]) if "base" in said else None
     of_labels = labels is not None or test or hints.model in OF_LABELS or hints.kind in OF_LABELS
     # ARFF may state its labels.
     of_form = ("svmlight",) if hints.y or hints.kind else ("svmlight", "ARFF")
     if not of_labels and opened(path).kind not in of_form:
         if base is not None:
             raise InputError("base", "left out unless rows have labels", base, "name the label columns")
-        return task_of(read_given(path, hints, rows=rows, columns=columns), hints.model)
-    unused = {name: said for name, said in hints.given.items() if name != "missing" and said not in OF_LABELS}
-    remedy = "leave it out, or save rows with one response as CSV"
-    require_unused({**unused, "rows": rows, "columns": columns}, "rows with labels", remedy)
-    given = read(path, labels, beside=test, base=base, missing=hints.missing)
+        return task_of(read_given(path, hints), hints.model)
+    unused = {name: word for name, word in said.items() if name not in LABELED and word not in OF_LABELS}
+    require_unused(unused, "rows with labels", "leave it out, or save rows with one response as CSV")
+    given = read(path, labels, beside=test or None, base=base, missing=hints.missing)
     fresh = test and read(test, labels, like=given, missing=hints.missing)
     known = "" if given.observed is None else f", {given.observed.sum() / (given.n * given.L):.1%} of them known"
     rest = f", {counted(fresh.n, 'row')} to test on" if fresh else ""
@@ -235,12 +230,10 @@ class Fit(NamedTuple):
 def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options: Any) -> Fit:
     """Read a file, recognize its contents, and run a solver.
 
-    options: fields of `Hints`, such as y="price"; options of `read_task`, the solver and its spec.
+    options: fields of `Hints`, such as y="price"; options of the solver and its spec.
 
     The result has `task.source()`, a line that describes the data; `trace`; `table`; `compared`; `save(path)`.
     """
-    names = ("test", "labels", "rows", "columns", "base")
-    stated = {name: str(options.pop(name)) for name in declared(Hints) if name in options}
-    task = read_task(path, replace(hints, **stated), **{name: options.pop(name) for name in names if name in options})
+    task = read_task(path, hints, **{name: options.pop(name) for name in declared(Hints) if name in options})
     [job] = task.plan([solver], **options)
     return Fit(task, in_units(solve.run(job)))

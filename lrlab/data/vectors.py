@@ -18,7 +18,7 @@ from scipy.sparse import eye_array
 from scipy.sparse.linalg import aslinearoperator
 
 from lrlab.arrays import Array, Intervals, Mask, Vector
-from lrlab.data.arrays import dimensions, measured, numbers, require_none, rows_of, words_or_numbers
+from lrlab.data.arrays import dimensions, measured, numbers, rows_of, words_or_numbers
 from lrlab.data.low_rank import DEPENDENT, whitening
 from lrlab.data.spec import HELD_OUT, Arrays, Comparison, DataProblem, DataSpec
 from lrlab.linalg import frozen, relative, unit, varying
@@ -198,7 +198,6 @@ class ResponsesSpec(DataSpec):
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
         """Return X (n, p) and y (n,), 1 for the larger of two values and -1 for the other."""
-        require_none(Z, "one-bit responses")
         values, X = words_or_numbers(y), numbers("X", X, 2)
         rows_of(values, X=X)
         kinds = np.unique(values)
@@ -311,7 +310,6 @@ class MagnitudesSpec(DataSpec):
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
         """Return A (m, p) and y (m,), or masks A (count, h, w) and patterns y (count, h, w)."""
-        require_none(Z, "magnitudes")
         if 3 in (dimensions(y), dimensions(X)):
             patterns, masks = numbers("y", y, 3, gaps=True), numbers("X", X, 3, complex_too=True)
             if patterns.shape != masks.shape:

@@ -14,6 +14,8 @@ from lrlab.protocol import Stop
 from lrlab.shell.common import DONE, INTERRUPTED, add_json, add_settings, print_json, require_place, say
 from lrlab.shell.solve import settings_from, show
 
+ALIASES = {"rows": ("--users",), "columns": ("--items",)}
+
 
 def add(commands: Any) -> None:
     """Add the commands."""
@@ -24,16 +26,10 @@ def add(commands: Any) -> None:
     option("file", type=Path, metavar="FILE", help=words)
     for name, hint in declared(Hints).items():
         metavar = "|".join(hint.choices) or name.upper()
-        option(f"--{name.lower()}", dest=name, default="", metavar=metavar, help=hint.meaning)
+        names = f"--{name.lower()}", *ALIASES.get(name, ())
+        option(*names, dest=name, default="", metavar=metavar, help=hint.meaning)
     words = "columns are row, column and value of a matrix: kind=triples"
     option("--triples", "--ratings", action="store_true", help=words)
-    for side, other in (("rows", "users"), ("columns", "items")):
-        words = f"features of the {side} of a matrix, CSV: name, number or word, ..."
-        option(f"--{side}", f"--{other}", type=Path, metavar="FILE", help=words)
-    words = "file of label names (XML or text), names a,b, or their number: 6, last:6, first:6; FILE then holds labels"
-    option("--labels", metavar="FILE", help=words)
-    option("--test", type=Path, metavar="FILE", help="held-out samples, in the same format (default: a fifth)")
-    option("--base", type=int, metavar="0|1", help="first number of a column in svmlight (default: by both files)")
     words = "as listed by `models` (default: by kind; of labels by held-out samples)"
     option("--solver", default="", metavar="NAME", help=words)
     option("--rank", type=int, metavar="K", help="rank of the estimate (default: chosen on held-out numbers)")
@@ -98,9 +94,7 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
         task = task_of(example(name).make(), options.model)
     else:
         options.kind = options.kind or ("triples" if options.triples else "")
-        hints = Hints(**{name: getattr(options, name) for name in declared(Hints)})
-        files = {name: getattr(options, name) for name in ("test", "labels", "rows", "columns", "base")}
-        task = read_task(options.file, hints, **files)
+        task = read_task(options.file, Hints(**{name: getattr(options, name) for name in declared(Hints)}))
     if options.rank is not None:
         settings["r" if task.model == "polynomial-network" else "rank"] = options.rank
     return task, settings

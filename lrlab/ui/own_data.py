@@ -47,9 +47,8 @@ TILES: Mapping[str, tuple[str, str]] = {
 FEATURES = {"rows": ("user", "row"), "columns": ("item", "movie", "column")}
 """Owners of features, by words in the names of their files."""
 AUTOMATIC = "automatic"
-TITLES = {"y": "Response column", "Z": "Columns of z", "missing": "Missing value"}
+TITLES = {"y": "Response column", "Z": "Columns of z", "missing": "Missing value", "labels": "Label columns"}
 """Titles of what you may state about a file, if they are not the names."""
-LABELS = Parameter(meaning="last:6, first:6, or names separated by commas", name="labels", kind=str, default="")
 RANK = Parameter(
     meaning="rank of the matrix; 0 chooses it on held-out numbers", name="rank", kind=int, default=0, low=0, high=1000
 )
@@ -61,14 +60,13 @@ BEFORE = "The metric on held-out data and the estimate appear here."
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A task and its description: the spec of all solvers, options of `fit`, names of files or of an example."""
+    """A task and its description: the spec of all solvers, options of `fit`, names of a file or of an example."""
 
     task: Task
     spec: Any
     options: dict[str, Value]
-    files: Mapping[str, str]
+    file: str
     hints: Hints
-    labels: str = ""
     example: str = ""
 
     @property
@@ -76,7 +74,7 @@ class Shown:
         """Lrlab's reading, and the source of an example."""
         about = EXAMPLES.get(self.example)
         source = f" Source: {about.source}. License: {about.license}." if about else ""
-        return f"{self.files.get('file', self.example)}: {self.task.source()}{source}"
+        return f"{self.file or self.example}: {self.task.source()}{source}"
 
 
 def short_name(name: str) -> str:
@@ -84,14 +82,13 @@ def short_name(name: str) -> str:
     return Path(name).name.encode(errors="ignore")[-80:].decode(errors="ignore")
 
 
-def carry_out(contents: Mapping[str, bytes], *, files: Mapping[str, str], hints: Hints, labels: Any) -> Task:
+def carry_out(contents: Mapping[str, bytes], *, files: Mapping[str, str], hints: Hints) -> Task:
     """Return the task of files, on a worker, from their contents by name and their names by role."""
     with tempfile.TemporaryDirectory(prefix="lrlab-own-") as folder:
         for name, content in contents.items():
             (Path(folder) / name).write_bytes(content)
         paths: dict[str, Any] = {role: Path(folder) / name for role, name in files.items()}
-        labels = paths.pop("labels", None) or labels
-        return read_task(paths.pop("file"), hints, labels=labels, **paths)
+        return read_task(paths.pop("file"), hints, **paths)
 
 
 def roles(names: Sequence[str]) -> dict[str, str]:
@@ -138,17 +135,17 @@ def choose(link: Permalink) -> Shown | InputError | None:
         tiles(key)
     link.put("measurements", example, parameter)
     with st.sidebar:
-        hints, labels = say(link)
+        hints = say(link)
     if not (dropped or example):
         # They count once there are data.
         link.accept([*declared(Limits), "seed", *(f"own.{name}" for name in (RANK.name, *OFFERED))])
         return None
     try:
-        task, files = read(example, dropped, hints, labels)
+        task, file, hints = read(example, dropped, hints)
         with st.sidebar:
             options: dict[str, Any] = choose_options(link, task)
         spec = live.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
-        return Shown(task, spec, options, files, hints, labels, example)
+        return Shown(task, spec, options, file, hints, example)
     except InputError as error:
         return error
 
@@ -167,12 +164,12 @@ def tiles(key: str) -> None:
             st.button("Try this example", key=f"own_data-tile-{name}", on_click=take, args=(name,))
 
 
-def say(link: Permalink) -> tuple[Hints, str]:
+def say(link: Permalink) -> Hints:
     """Show choices that replace lrlab's reading of a file; everything may stay empty."""
     with controls.fold("Content of the file", "own_data-hints") as place:
 
         def stated(parameter: Parameter, choices: Sequence[str], title: str) -> str:
-            one = replace(parameter, choices=("", *choices) if choices else ())
+            one = replace(parameter, choices=("", *choices) if choices else (), kind=str)
             look: dict[str, Any] = {"format_func": lambda value: value or AUTOMATIC} if choices else {}
             name = parameter.name.lower()
             return str(controls.widget(link, one, name=name, shown=place.open, label=title, **look) or "").strip()
@@ -180,27 +177,27 @@ def say(link: Permalink) -> tuple[Hints, str]:
         said = {
             name: stated(one, data_models() if name == "model" else one.choices, TITLES.get(name, name.capitalize()))
             for name, one in declared(Hints).items()
+            if not one.hidden
         }
-        labels = stated(LABELS, (), "Label columns")
-    return Hints(**said), labels
+    return Hints(**said)
 
 
-def read(example: str, dropped: Sequence[Any], hints: Hints, labels: str) -> tuple[Task, Mapping[str, str]]:
-    """Return the task of an example or of dropped files, read again only if something changes."""
+def read(example: str, dropped: Sequence[Any], hints: Hints) -> tuple[Task, str, Hints]:
+    """Return the task of an example or of dropped files, read again only if something changes; its file and hints."""
     if example:
-        return live.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), {}
+        return live.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), "", hints
 
-    def reading() -> tuple[Task, Mapping[str, str]]:
-        names = [short_name(one.name) for one in dropped]
+    def reading() -> tuple[Task, str, Hints]:
+        names, labels = [short_name(one.name) for one in dropped], hints.labels
         files, contents = roles(names), {name: one.getvalue() for name, one in zip(names, dropped, strict=True)}
         # Names, and never a path, which would be one on the server.
         columns = labels if not labels or COUNT.fullmatch(labels) else tuple(map(str.strip, labels.split(",")))
-        task_of_files = partial(carry_out, files=files, hints=hints, labels=columns or None)
         with st.spinner("Reading the file..."):
-            return live.on_worker(task_of_files, contents), files
+            task = live.on_worker(partial(carry_out, files=files, hints=replace(hints, labels=columns)), contents)
+        further = {role: name for role, name in files.items() if role != "file"}
+        return task, files["file"], replace(hints, **further)
 
-    key = tuple(one.file_id for one in dropped), hints, labels
-    return live.once("own_data:task", key, reading)
+    return live.once("own_data:task", (tuple(one.file_id for one in dropped), hints), reading)
 
 
 def choose_options(link: Permalink, task: Task) -> dict[str, Any]:
@@ -322,9 +319,7 @@ def python(shown: Shown, jobs: Sequence[Job]) -> str:
     else:
         words = ", ".join(f"{name}={value!r}" for name, value in shown.hints.given.items())
         lines += ["from lrlab.data.hints import Hints", "", f"hints = Hints({words})"]
-        files = {role: name for role, name in shown.files.items() if role != "file"}
-        files |= {"labels": shown.labels} if shown.labels else {}
-        start = ", ".join([repr(shown.files["file"]), "hints", *(f"{role}={name!r}" for role, name in files.items())])
+        start = f"{shown.file!r}, hints"
     for job in jobs:
         name, call = job.solver.replace("-", "_"), "recover" if shown.example else "fit"
         options = "".join(f", {key}={value!r}" for key, value in said(shown, job).items())
@@ -335,12 +330,9 @@ def python(shown: Shown, jobs: Sequence[Job]) -> str:
 
 def shell(shown: Shown, jobs: Sequence[Job]) -> str:
     """Return the runs as commands."""
-    words = ["python -m lrlab fit", shlex.quote(shown.files.get("file", f"example:{shown.example}"))]
+    words = ["python -m lrlab fit", shlex.quote(shown.file or f"example:{shown.example}")]
     words += ["--model", shown.task.model] if shown.example else []
-    given = {name.lower(): value for name, value in shown.hints.given.items()}
-    given |= {role: name for role, name in shown.files.items() if role != "file"}
-    given |= {"labels": shown.labels} if shown.labels else {}
-    words += [f"--{name} {shlex.quote(value)}" for name, value in given.items()]
+    words += [f"--{name.lower()} {shlex.quote(value)}" for name, value in shown.hints.given.items()]
     return "\n".join(
         " ".join([*words, f"--solver {job.solver}", *(f"--set {k}={v}" for k, v in said(shown, job).items())])
         for job in jobs
