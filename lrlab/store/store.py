@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cache, partial
 from importlib.util import find_spec
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -62,8 +62,8 @@ COMMIT;
 sweeps: the sweeps of browser sessions, as TOML; `changed` in seconds since 1970. items: results of presets, as JSON."""
 GROUP = "model, solver, settings, version"
 RESULT = "trial, seed, stop, iterations, seconds, metrics"
-EXPORTED_ROWS = 20_000
-"""Trials in memory at once during an export."""
+ROWS = 20_000
+"""Trials of an export that are Python objects at once."""
 DTYPES = {int: "Int64", bool: "boolean", float: "float64", str: "string"}
 
 
@@ -209,7 +209,15 @@ def export(store: Store, out: Path) -> int:
     # An older file of that name stays until the new table is complete.
     unfinished = out.with_name(f".{out.name}.{os.getpid()}")
     try:
-        written = write(tables(store), unfinished, kind)
+        table = whole_table(store)
+        if kind == ".csv":
+            table.to_csv(unfinished, index=False, lineterminator="\n")
+        else:
+            import pyarrow
+            from pyarrow import parquet
+
+            plain = pyarrow.Table.from_pandas(table, preserve_index=False).replace_schema_metadata()
+            parquet.write_table(plain, unfinished)
         unfinished.replace(out)
     except OSError as error:
         remedy = f"{error.strerror or error}: name another"
@@ -217,11 +225,11 @@ def export(store: Store, out: Path) -> int:
     finally:
         with suppress(OSError):
             unfinished.unlink()
-    return written
+    return len(table)
 
 
-def tables(store: Store) -> Iterator["pd.DataFrame"]:
-    """Yield all trials in tables with the same columns, a row per trial; the first table is empty."""
+def whole_table(store: Store) -> "pd.DataFrame":
+    """Return all trials in one table, a row per trial."""
     # Imported here: pages open a store without pandas.
     import pandas as pd
 
@@ -231,28 +239,11 @@ def tables(store: Store) -> Iterator["pd.DataFrame"]:
             kinds.setdefault(name, set()).add(type(value))
     kinds = {name: {float} if kind == {int, float} else kind for name, kind in kinds.items()}
     dtypes = {name: DTYPES[kind.pop()] if len(kind) == 1 else "string" for name, kind in kinds.items()}
-    trials = store.rows()
-    for rows in chain([[]], iter(lambda: list(islice(trials, EXPORTED_ROWS)), [])):
-        yield pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
-
-
-def write(tables: Iterator["pd.DataFrame"], out: Path, kind: str) -> int:
-    """Write tables to one file, the columns of the first one at its head, and return the number of rows."""
-    written = 0
-    if kind == ".csv":
-        for k, table in enumerate(tables):
-            table.to_csv(out, mode="a" if k else "w", header=not k, index=False, lineterminator="\n")
-            written += len(table)
-        return written
-    import pyarrow
-    from pyarrow import parquet
-
-    schema = pyarrow.Schema.from_pandas(next(tables), preserve_index=False).remove_metadata()
-    with parquet.ParquetWriter(out, schema) as writer:
-        for table in tables:
-            writer.write_table(pyarrow.Table.from_pandas(table, schema, preserve_index=False))
-            written += len(table)
-    return written
+    # As rows of Python, trials take twenty times as much memory.
+    trials, parts = store.rows(), [pd.DataFrame(columns=list(dtypes)).astype(dtypes)]
+    while rows := list(islice(trials, ROWS)):
+        parts.append(pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes))
+    return pd.concat(parts, ignore_index=True)
 
 
 def connect(path: Path | None, create: bool) -> sqlite3.Connection:
