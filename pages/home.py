@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from lrlab.ui.home import cards, more_cards, show_atlas
+from lrlab.ui.home import cards, more_cards
+from lrlab.ui.live.routes import base
 from lrlab.ui.shared import cards as card_view
 from lrlab.ui.shared import page
-from lrlab.ui.widgets import controls
+from lrlab.ui.widgets import controls, plot
 from lrlab.ui.widgets.permalink import Permalink
 
 FIRST, TOUR = {"lesson": "one-bit", "step": "2"}, {"lesson": "tour"}
@@ -15,7 +16,8 @@ page.heading(
     "lrlab",
     "How many measurements are enough to recover a signal? Move over the diagram: what comes back follows.",
 )
-show_atlas()
+# Phase diagrams that follow the pointer; only the browser computes.
+plot.send("atlas", "home-atlas", {"base": base()})
 with st.container(horizontal=True):
     first = ":primary[**Start here: why one bit is enough**]"
     st.page_link("pages/learn.py", label=first, query_params=FIRST, width="content")

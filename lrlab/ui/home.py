@@ -1,12 +1,10 @@
-"""The home page: the atlas of shipped recoveries, and cards of pages that open running, by `run=1`, or finished."""
+"""The cards of the home page: pages that open running, by `run=1`, or finished."""
 
 from collections.abc import Mapping
 
 from lrlab.ui.lessons.lesson_view import lesson_card
-from lrlab.ui.live.headers import base
 from lrlab.ui.papers import gallery
 from lrlab.ui.shared.cards import Card
-from lrlab.ui.widgets import plot
 
 RUN: Mapping[str, str] = {"run": "1"}
 
@@ -141,8 +139,3 @@ def cards() -> tuple[Card, ...]:
 def more_cards() -> tuple[Card, ...]:
     """Return the cards of further examples."""
     return tuple(card for card in EXPLORE if card not in cards())
-
-
-def show_atlas() -> None:
-    """Show phase diagrams that follow the pointer; only the browser computes."""
-    plot.send("atlas", "home-atlas", {"base": base()})

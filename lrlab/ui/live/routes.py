@@ -1,4 +1,4 @@
-"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; PDF files of figures.
+"""The server's end of the live channel: one WebSocket a tab, with the address `/live/TOKEN`; PDF files; headers.
 
 The server sends the messages of `tabs.Stream`, one per line of a deflated stream: at first all that the page shows,
 then what changes. A slow connection gets fewer messages, each with the latest parts. A tab sends one JSON object per
@@ -9,26 +9,37 @@ frame:
 
 Whatever else arrives, and whatever comes faster than a person moves a slider, ends the connection. A posted figure
 (`/live/TOKEN/pdf?title=...`, an SVG, see `pdf.py`) becomes a PDF on a worker, under its limits of memory and time.
+
+Headers of every answer say from where a page may load, which sites may frame it (LRLAB_EMBED names them, separated by
+spaces), and give each browser its key in a cookie.
 """
 
 import asyncio
 import json
 import logging
+import os
+import re
+import secrets
 import sys
 import time
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Message as ServerMessage
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from lrlab.engine.engine import close_engines, get_engine
@@ -36,7 +47,6 @@ from lrlab.engine.results import collect
 from lrlab.parameters import InputError
 from lrlab.ui.live import pdf, script_queue
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE, AddHeaders, base, same_origin
 from lrlab.ui.live.tabs import Message, Tab
 
 MOST_BYTES = 16 * 2**20
@@ -54,7 +64,89 @@ SCRIPTS = Path(__file__).parents[1] / "assets" / "files"
 DOCUMENTATION = Path(__file__).parents[3] / "docs" / "_build" / "html"
 """Folder of the documentation, which `make docs` builds in a checkout."""
 LOG = logging.getLogger("lrlab.live")
+COOKIE = "lrlab"
+YEAR = 31_536_000
+"""Seconds for which browsers keep the cookie and scripts."""
+KEY = re.compile(r"[0-9a-f]{32}")
+SITE = re.compile(r"https?://[\w.-]+(:\d+)?")
+# Streamlit compiles formats of numbers and components at run time; plotly draws pictures as data.
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self' ws: wss:; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'self'; frame-ancestors 'self'"
+)
+
+
+def embedding_sites() -> list[str]:
+    """Return the sites that LRLAB_EMBED names; InputError if one is invalid."""
+    sites = os.environ.get("LRLAB_EMBED", "").split()
+    for site in sites:
+        if not SITE.fullmatch(site):
+            expected = "addresses like https://course.example, separated by spaces"
+            raise InputError("LRLAB_EMBED", expected, site, "write only the scheme and the host")
+    return sites
+
+
+def library() -> str:
+    """Return the address of plotly's script; another version has another one."""
+    return f"{base()}/plotly/plotly.min.js?{version('plotly')}"
+
+
+class AddHeaders:
+    """Adds the headers, and to a page of a browser without a key the cookie with a new one.
+
+    A page names plotly's script first, the largest one, so that it comes while the script of the page runs; browsers
+    keep it, and lrlab's own ones, by their address, which names the version.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Wrap an application."""
+        self.app, sites = app, embedding_sites()
+        self._headers = {
+            "content-security-policy": " ".join([POLICY, *sites]),
+            "x-content-type-options": "nosniff",
+            "referrer-policy": "same-origin",
+        }
+        # It cannot name sites: with some of them only the policy says who may frame a page.
+        if not sites:
+            self._headers["x-frame-options"] = "SAMEORIGIN"
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        key = "" if KEY.fullmatch(HTTPConnection(scope).cookies.get(COOKIE, "")) else secrets.token_hex(16)
+
+        async def send_with_headers(message: ServerMessage) -> None:
+            if message["type"] == "http.response.start":
+                answered = MutableHeaders(scope=message)
+                answered.update(self._headers)
+                if answered.get("content-type", "").startswith("text/html"):
+                    answered.append("link", f"<{library()}>; rel=preload; as=script")
+                    if key:
+                        cookie = f"{COOKIE}={key}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Lax"
+                        answered.append("set-cookie", cookie)
+                elif message["status"] == 200 and scope["query_string"] and scope["path"].endswith(".js"):
+                    answered["cache-control"] = f"public, immutable, max-age={YEAR}"
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers)
+
+
 MIDDLEWARE = [Middleware(AddHeaders)]
+
+
+def base() -> str:
+    """Return the path below which the server is, as `/lab`; "" if it has the whole host."""
+    path = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+def same_origin(connection: HTTPConnection) -> bool:
+    """Return whether a request comes from a page of this server; programs other than browsers name no origin."""
+    origin = connection.headers.get("origin", "")
+    return not origin or urlsplit(origin).netloc == connection.headers.get("host", "")
 
 
 async def make_pdf(request: Request) -> Response:

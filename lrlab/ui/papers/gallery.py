@@ -12,7 +12,7 @@ from lrlab.presets import result, shipped
 from lrlab.presets.papers import PAPERS, paper_of
 from lrlab.presets.result import BETTER, DIRECTION, FAILED, REPRODUCED, UNDECIDED, WORDS, Verdict
 from lrlab.ui.live import routes
-from lrlab.ui.live.headers import base
+from lrlab.ui.live.routes import base
 from lrlab.ui.shared import cards
 from lrlab.ui.shared.cards import Card
 from lrlab.ui.widgets import controls

@@ -20,7 +20,7 @@ from lrlab.engine.results import collect
 from lrlab.parameters import InputError
 from lrlab.ui.live import script_queue
 from lrlab.ui.live.channel import get_channel
-from lrlab.ui.live.headers import COOKIE, KEY, base
+from lrlab.ui.live.routes import COOKIE, KEY, base
 from lrlab.ui.live.tabs import Parts, SliderPreview, Tab
 from lrlab.ui.shared import progress
 from lrlab.ui.widgets import plot

@@ -15,7 +15,7 @@ import streamlit as st
 
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, encoded
-from lrlab.ui.live.headers import base, library
+from lrlab.ui.live.routes import base, library
 
 Click = dict[str, Any]
 Event = Callable[[], None]

@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.websockets import WebSocket
 
 from lrlab.parameters import InputError
-from lrlab.ui.live import headers, pdf, routes
+from lrlab.ui.live import pdf, routes
 from tests.waiting import PATIENCE, aside
 
 HOST, COOKIE = "lab.example", "0123456789abcdef" * 2
@@ -205,7 +205,7 @@ def answered(kind="text/html", cookie="", path="/", query=b"", status=200):
 
     scope = {"type": "http", "headers": [(b"cookie", cookie.encode())] if cookie else []}
     scope |= {"path": path, "query_string": query}
-    aside(asyncio.run, headers.AddHeaders(page)(scope, None, send))
+    aside(asyncio.run, routes.AddHeaders(page)(scope, None, send))
     return {name.decode(): value.decode() for name, value in sent}
 
 
@@ -254,7 +254,7 @@ def test_sites_that_are_named_may_show_pages(monkeypatch):
 def test_what_is_no_site_is_refused_with_a_sentence(monkeypatch, wrong):
     monkeypatch.setenv("LRLAB_EMBED", wrong)
     with pytest.raises(InputError, match="LRLAB_EMBED must be addresses like https://course.example"):
-        headers.embedding_sites()
+        routes.embedding_sites()
 
 
 HEAD = '<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" width="85mm" height="60mm" '
