@@ -22,7 +22,6 @@ from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery
 from lrlab.figures.runs import measures_of, outcomes, real_parts, recoveries, truth_of
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import Measured
 from lrlab.parameters import InputError, counted, display_name
 from lrlab.protocol import Spec, Stop
 from lrlab.runs import theory
@@ -144,14 +143,10 @@ def refine_theory(page: str, jobs: Sequence[Job], *, bounds: bool = False) -> No
     Calculations for other jobs end: the newest of a page count. bounds: only of all methods.
     """
     specs = theory.not_cached(job.spec for job in jobs)
-    items = specs if bounds else [*specs, *theory.missing_draws(jobs)]
     if len(specs) > MOST_SIZES:
         st.caption(TOO_LONG)
-    else:
-        _follow(page, items)
-
-
-def _follow(page: str, items: list[Any]) -> None:
+        return
+    items = specs if bounds else [*specs, *theory.missing_draws(jobs)]
     pending: Refinement | None = st.session_state.get(f"{page}:theory")
     if pending and not set(items) <= set(pending.items):
         pending.cancel()
@@ -275,20 +270,15 @@ def refine() -> None:
         refine_theory("converge", [run.job for run in following.runs])
 
 
+@lru_cache(maxsize=64)
 def measured_parts(spec: Spec) -> Parts:
     """Return the first measurements of a spec as live parts."""
-    known = measured_of(spec)
+    known = family(spec.model).measured(spec)
     words = {"converge.measured.words": escape(known.words)}
     if not known.panels:
         return words
     height = 300 if len(known.panels) != 2 else HEIGHT - 60
     return {"converge.measured": recovery.measured(known.panels, height), **words}
-
-
-@lru_cache(maxsize=64)
-def measured_of(spec: Spec) -> Measured:
-    """Return the first measurements of a spec."""
-    return family(spec.model).measured(spec)
 
 
 def curves(settings: CurveSettings, spec: Spec, drawn: Sequence[Recovery], alive: bool) -> Figure:

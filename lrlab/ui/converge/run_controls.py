@@ -82,9 +82,14 @@ def _new_data(link: Permalink) -> None:
 
 def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     """Show the controls of the curves and return the settings."""
-    known = model_entry(model).family.measures
-    absent = absent_measures(model, spec)
-    titles = {name: display_name(name) for name in known if name not in absent}
+    entry = model_entry(model)
+    known, of = entry.family.measures, spec if isinstance(spec, Spec) else entry.spec()
+    # Without those that the spec does not have, that no iterate changes, or that are shares.
+    titles = {
+        name: display_name(name)
+        for name, one in known.items()
+        if not (one.constant or one.quotient[0] or name in of.absent_metrics)
+    }
     first = next(iter(titles))
     measure = controls.choose(link, "show", titles, known[first].meaning, "Show", few=True)
     scale = controls.choose(
@@ -100,16 +105,8 @@ def choose(link: Permalink, model: str, spec: object) -> CurveSettings:
     meaning = "iterations, or the time of the solver without scoring; Play uses the same clock"
     time = controls.choose(link, "against", times, meaning, "against", few=True)
     pinned = st.session_state.get(PINNED, ("", ()))
-    kept = pinned[1] if pinned[0] == model_entry(model).family.name else ()
+    kept = pinned[1] if pinned[0] == entry.family.name else ()
     return CurveSettings(measure, time, scale in ("log-x", "log-log"), scale in ("log-y", "log-log"), kept)
-
-
-def absent_measures(model: str, spec: object) -> set[str]:
-    """Return the measures that a model, or a spec of it, does not have, that no iterate changes, or that are shares."""
-    entry = model_entry(model)
-    known = spec if isinstance(spec, Spec) else entry.spec()
-    others = {name for name, one in entry.family.measures.items() if one.constant or one.quotient[0]}
-    return others | {*known.absent_metrics}
 
 
 def show_tabs(

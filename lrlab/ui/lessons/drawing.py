@@ -132,18 +132,14 @@ def results_of(computed: Results | None) -> SweepResults:
 
 def measured(computed: Results | None) -> pd.DataFrame:
     """Return the measured 50% contour: half, low, high (95% interval) in each column, nan if none crosses 50%."""
-    return _contour(results_of(computed)) if computed is None or computed.alive else _finished(computed)
+    return _contour(computed, len(computed.values) if computed else 0)
 
 
 @lru_cache(maxsize=4)
-def _finished(computed: Results) -> pd.DataFrame:
-    """Return the contour of finished trials, computed once for all students of a class."""
-    return _contour(results_of(computed))
-
-
-def _contour(results: SweepResults) -> pd.DataFrame:
+def _contour(computed: Results | None, count: int) -> pd.DataFrame:  # noqa: ARG001
+    """Return the contour of so many trials, computed once for all students of a class."""
     columns, rows = scales()
-    table = midpoints(sweep(), results.table(sweep().contour.metric))
+    table = midpoints(sweep(), results_of(computed).table(sweep().contour.metric))
     known = table.set_index(AXIS)[["half", "low", "high"]]
     return known.reindex(list(columns.values)).astype(float).clip(*rows.edges[[0, -1]])
 

@@ -122,11 +122,6 @@ def position(figure: str) -> str:
     return f"{figure}:at"
 
 
-def teach(link: Permalink, teaching: bool) -> None:
-    """Enter or leave the teacher's view; from a callback."""
-    st.session_state[link.key("teacher")] = teaching
-
-
 _ahead = ThreadPoolExecutor(1, thread_name_prefix="lrlab-lesson")
 
 
@@ -159,8 +154,8 @@ def _bar(link: Permalink, lesson: Lesson, at: Place) -> None:
         st.space("stretch")
         st.button("All lessons", key="learn-cards", type="tertiary", on_click=open_lesson, args=(link, ""))
         words = "Leave the projector view" if at.teaching else "Projector"
-        change = (link, not at.teaching)
-        st.button(words, key="learn-teach", type="tertiary", on_click=teach, args=change)
+        change = partial(st.session_state.__setitem__, link.key("teacher"), not at.teaching)
+        st.button(words, key="learn-teach", type="tertiary", on_click=change)
         if at.step < len(lesson.steps):
             room.offer(lesson.title, lambda: room.of_lesson(lesson.name, at.step))
 

@@ -96,9 +96,8 @@ def panels(preset: Preset, shown: Sequence[Panel]) -> None:
     absent = [Panel(title, figure, PRINTED) for title, figure in printed.items() if title not in run]
     if absent:
         title = f"Printed in the paper, not run here ({len(absent)})"
-        fold = st.expander(title, key="papers-printed", on_change="rerun")
-        if fold.open:
-            with fold:
+        with st.expander(title, key="papers-printed", on_change="rerun") as fold:
+            if fold.open:
                 _two_per_line(preset, absent)
 
 

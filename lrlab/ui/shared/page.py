@@ -14,7 +14,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.live import script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, tables
-from lrlab.ui.widgets.text import show_error, show_warning
+from lrlab.ui.widgets.text import plain, show_error
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
@@ -49,7 +49,7 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         if embedded():
             st.html(ASSETS / "embed.css")
         for sentence in catalog.LEFT_OUT:
-            show_warning(f"Left out: {sentence}.")
+            st.warning(plain(f"Left out: {sentence}."))
         page.run()
         if not embedded() and page.url_path not in moved:
             share(page.url_path)
@@ -84,7 +84,9 @@ def share(page: str) -> None:
         # A frame shows figures: for a lesson, the figures of its steps.
         if page in EMBEDDABLE or "lesson" in address:
             st.markdown("**Frame** for a slide or a course page")
-            st.code(frame(page), language="html", wrap_lines=True)
+            shown = escape(link({**address, "run": "1", "embed": "true"}))
+            html = f'<iframe src="{shown}" width="100%" height="640" style="border: 0"></iframe>'
+            st.code(html, language="html", wrap_lines=True)
         qr_code(link(address), width=180)
 
 
@@ -101,12 +103,6 @@ def qr_code(address: str, *, width: int = 220) -> None:
     st.image(picture, width=width, alt=f"QR code of {address}")
     if urlsplit(address).hostname in LOCAL:
         st.caption("Only this machine opens this address: see *Serve a class* in the documentation.")
-
-
-def frame(page: str) -> str:
-    """Return the HTML that shows a page, as it is now, in another one."""
-    shown = escape(link({**permalink.address(page), "run": "1", "embed": "true"}))
-    return f'<iframe src="{shown}" width="100%" height="640" style="border: 0"></iframe>'
 
 
 def row() -> Any:
@@ -133,9 +129,8 @@ def show_errors(*values: object) -> bool:
 
 def fold_code(python: str, shell: str = "", toml: str = "", figure: str = "") -> None:
     """Show the job as code, see `copy`, when a fold is opened."""
-    fold = st.expander("The same as code", key="code", on_change="rerun")
-    if fold.open:
-        with fold:
+    with st.expander("The same as code", key="code", on_change="rerun") as fold:
+        if fold.open:
             copy(python, shell, toml, figure)
 
 

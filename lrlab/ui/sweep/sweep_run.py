@@ -26,7 +26,7 @@ from lrlab.ui.shared import live, opening, page
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
-from lrlab.ui.widgets.text import plain, show_error, show_warning
+from lrlab.ui.widgets.text import plain, show_error
 
 COMPUTED = "Nothing remains to compute: Run shows the stored trials."
 DAY_SECONDS = 86_400.0
@@ -54,7 +54,7 @@ def data(sweep: Sweep | None) -> SweepData | None:
 def start(sweep: Sweep | None) -> None:
     """Begin the sweep that a button or an address asked for, or find again the one of before a reload."""
     if warning := get_shared_store().warning:
-        show_warning(warning)
+        st.warning(plain(warning))
     if sweep and live.current("transition") is None:
         if lost := session.under_way(sweep, get_shared_store(), live.browser_key()):
             _follow(lost)
@@ -185,17 +185,15 @@ def caption(sweep: Sweep, table: pd.DataFrame) -> None:
 
 def show_past() -> None:
     """Show the sweeps that this browser has run, each with a button that opens it."""
-    fold = st.expander("Past sweeps", key="transition-past", on_change="rerun")
-    if not fold.open:
-        return
-    try:
-        with get_shared_store().open() as store:
-            listed = session.past(store, live.browser_key(), most=50)
-    except (InputError, RuntimeError) as error:
-        with fold:
+    with st.expander("Past sweeps", key="transition-past", on_change="rerun") as fold:
+        if not fold.open:
+            return
+        try:
+            with get_shared_store().open() as store:
+                listed = session.past(store, live.browser_key(), most=50)
+        except (InputError, RuntimeError) as error:
             show_error(error)
-        return
-    with fold:
+            return
         if refused := st.session_state.get("transition:unopened"):
             show_error(refused)
         if not listed:

@@ -17,14 +17,12 @@ def show(
     make: "Callable[[], pd.DataFrame]", *, key: str, file: str, note: str = "", title: str = "Table and CSV"
 ) -> None:
     """Show a table in an expander, with its download; `note` describes its columns."""
-    fold = st.expander(title, key=key, on_change="rerun")
-    if not fold.open:
+    with st.expander(title, key=key, on_change="rerun") as fold:
         # A closed table is neither made nor sent to the browser.
-        return
-    table = make()
-    with fold:
-        view(table, note)
-        download_csv("Download CSV", table, file, key=f"{key}-csv")
+        if fold.open:
+            table = make()
+            view(table, note)
+            download_csv("Download CSV", table, file, key=f"{key}-csv")
 
 
 def download(title: str, make: Callable[[], bytes], file: str, *, key: str, mime: str | None = None) -> None:

@@ -32,8 +32,3 @@ def with_code(text: str) -> str:
 def show_error(sentence: object) -> None:
     """Show a sentence that names an error; its quotes may come from anywhere."""
     st.error(plain(sentence))
-
-
-def show_warning(sentence: object) -> None:
-    """Show a sentence that warns; its quotes may come from anywhere."""
-    st.warning(plain(sentence))
