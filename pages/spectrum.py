@@ -16,42 +16,37 @@ OPENING = {"model": "one-bit-phase-retrieval", "n": "6000", "p": "200"}
 
 link = Permalink("spectrum", OPENING)
 with page.controls():
-    model = problem_controls.choose_model(link, spectrum.offered(link))
-entry = catalog.model_entry(model)
-if refused := spectrum.refusal(link, entry):
-    page.heading("Eigengaps")
-    page.show_errors(refused)
-    link.write()
-else:
-    with page.controls():
-        ranges = {entry.along: entry.along_range} if entry.along_range else {}
-        along = controls.choose_axis(link, model, entry.along, ranges=ranges)
-        trials = controls.widget(link, controls.TRIALS)
-        st.header("Held fixed", anchor=False)
-        decided = [along.decides] if isinstance(along, controls.Axis) else []
-        spec = problem_controls.choose_spec(
-            link, model, without=decided, main=problem_controls.draggable(model, decided)
-        )
-        spectrum.preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
-    plan = spectrum.make_plan(spec, along, trials)
-    page.show_errors(along, spec, plan)
+    known = [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along]
+    model = problem_controls.choose_model(link, known)
+    entry = catalog.model_entry(model)
+    ranges = {entry.along: entry.along_range} if entry.along_range else {}
+    along = controls.choose_axis(link, model, entry.along, ranges=ranges)
+    trials = controls.widget(link, controls.TRIALS)
+    st.header("Held fixed", anchor=False)
+    decided = [along.decides] if isinstance(along, controls.Axis) else []
+    main = problem_controls.draggable(model, decided)
+    spec = problem_controls.choose_spec(link, model, without=decided, main=main)
+    spectrum.preset_buttons("yi2015-fig1", "Figure 1 of Yi et al. (2015):")
+plan = spectrum.make_plan(spec, along, trials)
+page.show_errors(along, spec, plan)
 
-    @live.fragment
-    def measured() -> None:
-        """Show the buttons and the figures of what is measured."""
-        ready, moment = isinstance(plan, SpectrumPlan), "auto"
-        with page.row():
-            page.heading("Eigengaps")
-            wanted = ready and link.take_opened()
-            live.buttons("spectrum", partial(spectrum.begin, plan), ready=ready, about=plan, wanted=wanted)
-            if is_pairwise(model):
-                meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
-                moment = controls.choose(link, "moment", spectrum.MOMENTS, meaning, "Moment", few=True)
-        if ready and is_pairwise(model):
-            spectrum.show_histogram(plan, moment)
-        parts = partial(spectrum.live_parts, live.about("spectrum"), moment)
-        live.follow("spectrum", lambda: spectrum.draw(plan, moment), parts)
-        if ready:
-            spectrum.follow_sliders(link, plan, moment)
-            page.fold_code(spectrum.python_script(plan))
-        link.write()
+
+@live.fragment
+def measured() -> None:
+    """Show the buttons and the figures of what is measured."""
+    ready, moment, at = isinstance(plan, SpectrumPlan), "auto", None
+    with page.row():
+        page.heading("Eigengaps")
+        wanted = ready and link.take_opened()
+        live.buttons("spectrum", partial(spectrum.begin, plan), ready=ready, about=plan, wanted=wanted)
+        if is_pairwise(model):
+            meaning = "the moment of pairs with different responses (M) or with equal responses (M')"
+            moment = controls.choose(link, "moment", spectrum.MOMENTS, meaning, "Moment", few=True)
+    if ready and is_pairwise(model):
+        at = spectrum.show_histogram(plan, moment)
+    parts = partial(spectrum.live_parts, live.about("spectrum"), moment)
+    live.follow("spectrum", lambda: spectrum.draw(plan, moment), parts)
+    if ready:
+        spectrum.follow_sliders(link, plan, moment, at)
+        page.fold_code(spectrum.python_script(plan))
+    link.write()

@@ -16,7 +16,6 @@ from lrlab import catalog, presets
 from lrlab.engine.engine import on_workers
 from lrlab.figures import spectrum as figures
 from lrlab.figures.numbers import rounded
-from lrlab.model_entry import ModelEntry
 from lrlab.models.axes import place
 from lrlab.models.phase_retrieval import PhaseRetrieval
 from lrlab.models.single_index import SingleIndexSpec
@@ -60,22 +59,6 @@ PAIRS_ALONE = (
     "Eigenvalues of $M/4$ or $M'/4$, and the squared overlap of the leading eigenvector with the signal (1 is exact). "
     "Theory is known only for uncorrelated Gaussian samples: none is shown."
 )
-
-
-def offered(link: Permalink) -> list[str]:
-    """Return the models that have a spectrum, and the one that the address names, so that the error names it."""
-    named = controls.current(link, link.key("model"), st.query_params.get("model"))
-    return [name for name, entry in catalog.MODEL_ENTRIES.items() if entry.along or name == named]
-
-
-def refusal(link: Permalink, entry: ModelEntry) -> InputError | None:
-    """Return why a model has no spectrum; the rest of an address that names it is accepted."""
-    if entry.along:
-        return None
-    link.accept(st.query_params)
-    titles = ", ".join(one.spec.title for one in catalog.MODEL_ENTRIES.values() if one.along)
-    expected = f"a model whose moment has a spectrum ({titles})"
-    return InputError("model", expected, entry.spec.title, "choose one of these")
 
 
 def is_pairwise(model: str) -> bool:
@@ -175,16 +158,6 @@ def _histogram(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> P
     return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
 
 
-def _chosen_place(plan: SpectrumPlan) -> float | None:
-    """Return the place of the axis that is shown; None if lrlab can simulate none."""
-    try:
-        values = list(_places(plan.spec, plan.along.name, plan.along.values))
-    except InputError:
-        return None
-    at: float | None = st.session_state.get("spectrum:at")
-    return at if at in values else values[len(values) // 2] if values else None
-
-
 def _sigma(plan: SpectrumPlan, value: float) -> str:
     """Return the standard deviation of the noise at a place of an axis that is its variance; nothing elsewhere."""
     if plan.along.decides != "noise" or plan.along.name == "noise":
@@ -192,18 +165,20 @@ def _sigma(plan: SpectrumPlan, value: float) -> str:
     return f", σ = {place(plan.spec, plan.along.name, value).values()['noise']:.3g}"
 
 
-def show_histogram(plan: SpectrumPlan, moment: str) -> None:
-    """Show one draw, with a slider along the axis; nothing if lrlab can simulate none."""
-    at = _chosen_place(plan)
-    if at is None:
-        return
+def show_histogram(plan: SpectrumPlan, moment: str) -> float | None:
+    """Show one draw, with a slider along the axis, and return its place; nothing if lrlab can simulate none."""
     specs = _places(plan.spec, plan.along.name, plan.along.values)
+    if not specs:
+        return None
+    at: Any = st.session_state.get("spectrum:at")
+    at = at if at in specs else list(specs)[len(specs) // 2]
     texts = [format_value(value) + _sigma(plan, value) for value in specs]
     shown, rest = _histogram(specs, at, moment), partial(st.session_state.__setitem__, "spectrum:at")
     dragged = partial(_histogram, specs, moment=moment)
     plot.show(shown["spectrum.histogram"], key="spectrum.histogram", label="all eigenvalues of one sample")
     live.slider(plan.along.title, list(specs), at, rest, key="spectrum.at", show=dragged, texts=texts)
     plot.words(shown["spectrum.histogram.words"], key="spectrum.histogram.words", small=True)
+    return at
 
 
 def shown(
@@ -252,13 +227,12 @@ def live_parts(plan: SpectrumPlan, moment: str, batch: Any) -> Parts:
     return {**parts, **progress.parts(batch, "spectrum")}
 
 
-def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str) -> None:
-    """Have the sliders of the problem show theory and all eigenvalues of one sample while they are dragged."""
-    at = _chosen_place(plan) if is_pairwise(plan.spec.model) else None
+def follow_sliders(link: Permalink, plan: SpectrumPlan, moment: str, at: float | None) -> None:
+    """Have the sliders of the problem show theory, and all eigenvalues of the sample at a place, while dragged."""
 
     def dragged(spec: Spec) -> Parts:
         curves, _ = shown(plan._replace(spec=spec), moment, (), bands=False)
-        specs = _places(spec, plan.along.name, plan.along.values)
+        specs = {} if at is None else _places(spec, plan.along.name, plan.along.values)
         return {**curves, **(_histogram(specs, at, moment) if at in specs else {})}
 
     problem_controls.follow_sliders(link, plan.spec, dragged)
