@@ -22,16 +22,16 @@ with page.row():
     sweep_view.race_button(sweep)
     with st.popover("Display"):
         view = sweep_view.choices(link, sweep, data)
-        sweep_offers.choose_crosshair(link, view)
+        crossed = sweep_offers.choose_crosshair(link, view)
 view = sweep_view.allowed(link, data, view)
 running = live.current("transition")
 changed = running is not None and running.sweep != sweep
 progress.show(running, "transition", changed=changed)
-at = sweep_offers.crosshair(data.sweep) if data else None
+at = sweep_offers.crosshair(data.sweep) if data and crossed else None
 left, right = st.columns([3, 2], gap="medium") if at else (st.container(), st.container())
 with left:
     parts = partial(sweep_view.live_parts, data, view, at, changed)
-    live.follow("transition", lambda: sweep_view.draw(data, view), parts)
+    live.follow("transition", lambda: sweep_view.draw(data, view, at), parts)
 with right:
     if data and at:
         sweep_offers.show_crosshair(data, view, at)

@@ -82,7 +82,9 @@ def _teacher(room: Room) -> None:
         plot.show(shown(one), key="class.answers", label=in_words(one))
         plot.words(escape(_said(room)), key="class.words")
         _steps(room, state)
-    _hold(room)
+    # The computation ends with the teacher's tab, or goes on in the one that follows it.
+    if state == RUNNING and get_channel().adopt(live.tab(), TRUTH) is None:
+        get_channel().register(live.tab(), TRUTH, one.computed, room.code)
     if state == SHOWN and isinstance(one.poll, LessonPoll):
         st.markdown(one.poll.step.filled(one.poll.question.feedback))
         if one.poll.step.figure:
@@ -121,12 +123,6 @@ def _end(room: Room) -> None:
     room.end()
     # The page that opened it; a reload forgets that.
     live.go(*st.session_state.get("class:from", ("learn", {})))
-
-
-def _hold(room: Room) -> None:
-    """Have the computation end with the teacher's tab, or go on in the one that follows it."""
-    if room.round.state == RUNNING and get_channel().adopt(live.tab(), TRUTH) is None:
-        get_channel().register(live.tab(), TRUTH, room.round.computed, room.code)
 
 
 def _parts(room: Room) -> Parts:

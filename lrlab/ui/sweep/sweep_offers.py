@@ -47,25 +47,17 @@ def choose_crosshair(link: Permalink, view: View) -> bool:
     """Show the switch of the crosshair, and return whether it is on; on the map of winners there is none."""
     parameter = Parameter(meaning=MEANING, name="crosshair", kind=bool, default=True)
     own = view.show != WINNER
-    on = bool(controls.widget(link, parameter, shown=own, label="Crosshair")) and own
-    st.session_state["transition:crosshair"] = on
-    return on
+    return bool(controls.widget(link, parameter, shown=own, label="Crosshair")) and own
 
 
 def crosshair(sweep: Sweep) -> Place | None:
-    """Return the cell of the crosshair, at first the middle one; None for a map without a crosshair."""
-    if not st.session_state.get("transition:crosshair") or len(sweep.grid) != 2:
+    """Return the cell of the crosshair, at first the middle one; None along one axis."""
+    if len(sweep.grid) != 2:
         return None
     sizes = [len(values) for values in sweep.grid.values()]
     at = st.session_state.get("transition:place", [size // 2 for size in sizes])
     column, row = (min(k, size - 1) for k, size in zip(at, sizes, strict=True))
     return column, row
-
-
-def move(sweep: Sweep, values: Sequence[float]) -> None:
-    """Move the crosshair to the cell of these values, from a callback."""
-    known = sweep.grid.values()
-    st.session_state["transition:place"] = [own.index(value) for own, value in zip(known, values, strict=True)]
 
 
 def marked(figure: Figure, scales: Sequence[Scale], at: Place | None) -> Figure:
@@ -150,7 +142,8 @@ def open_on_click(sweep: Sweep, solver_at: int, together: bool, crossed: bool = 
         solver = data[solver_at] if len(data) > solver_at else None
         place = data[:2] if len(sweep.grid) == 2 else data[solver_at + 1 :]
         if crossed:
-            move(sweep, place)
+            at = [own.index(value) for own, value in zip(sweep.grid.values(), place, strict=True)]
+            st.session_state["transition:place"] = at
             return
         for cell in sweep.cells:
             if cell.job and sweep.titles[cell.solver] == solver and list(cell.axes.values()) == place:

@@ -1,7 +1,6 @@
 """Figures of a sweep, also while it runs: curves with bands along an axis, a phase diagram over two, who wins where."""
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 import pandas as pd
@@ -12,7 +11,6 @@ from lrlab.figures.sweeps import (
     MEANS,
     RATE,
     WINNER,
-    Lines,
     SweepData,
     View,
     first_shown,
@@ -93,14 +91,14 @@ def _shown(sweep: Sweep) -> dict[str, str]:
     return {RATE: "success rate"} | winner | known_metrics
 
 
-def draw(data: SweepData | None, view: View) -> None:
-    """Draw the data of a sweep, or, before the first one, its empty figure."""
+def draw(data: SweepData | None, view: View, at: sweep_offers.Place | None) -> None:
+    """Draw the data of a sweep with a crosshair, or, before the first one, its empty figure."""
     if data is None:
         return
     if view.show == WINNER:
         _draw_winners(data, view)
     elif len(data.sweep.grid) == 2:
-        _draw_map(data, view)
+        _draw_map(data, view, at)
     else:
         _draw_lines(data, view)
 
@@ -109,11 +107,12 @@ def live_parts(data: SweepData, view: View, at: sweep_offers.Place | None, chang
     """Return the live parts of a sweep with a crosshair; changed: whether the settings differ from it."""
     known = progress.parts(run, "transition", changed=changed)
     if view.show == WINNER:
-        return {**known, "transition.map": maps(data, view), "transition.said": _winners_said(data, view)}
+        said = plot.strong(data.winners(view.without).sentence)
+        return {**known, "transition.map": maps(data, view), "transition.said": said}
     if len(data.sweep.grid) == 2:
         return {**known, "transition.map": sweep_offers.marked(maps(data, view), data.scales, at)}
     drawn = lines(data, view)
-    return {**known, "transition.lines": drawn.figure, "transition.said": said(drawn)}
+    return {**known, "transition.lines": drawn.figure, "transition.said": plot.strong(drawn.said)}
 
 
 def _draw_lines(data: SweepData, view: View) -> None:
@@ -123,7 +122,7 @@ def _draw_lines(data: SweepData, view: View) -> None:
     label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
     plot.show(shown.figure, key="transition.lines", label=label, on_click=click)
     sweep_run.caption(sweep, table)
-    plot.words(said(shown), key="transition.said")
+    plot.words(plot.strong(shown.said), key="transition.said")
     band = "95% intervals of the success rates" if view.show == RATE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its samples; the palest bands hold 80% of them. "
@@ -141,11 +140,6 @@ def _limit_words(limits: pd.DataFrame | None) -> str:
     return f"Gray and dashed: asymptotic information-theoretic limit{hard}. "
 
 
-def said(shown: Lines) -> str:
-    """Return the message of a figure as HTML."""
-    return f"<strong>{escape(shown.said)}</strong>"
-
-
 def refine(view: View) -> None:
     """Let lrlab compute theory at the sizes of a finished sweep's grid points, if the figure shows it."""
     run = live.current("transition")
@@ -159,10 +153,10 @@ def refine(view: View) -> None:
         refine_theory("transition", sweep.jobs, bounds=True)
 
 
-def _draw_map(data: SweepData, view: View) -> None:
+def _draw_map(data: SweepData, view: View, at: sweep_offers.Place | None) -> None:
     """Draw the maps of a sweep over two axes."""
     sweep, table, cells = data.sweep, data.table(view.show), data.cells(view.show)
-    at, together = sweep_offers.crosshair(sweep), not view.apart
+    together = not view.apart
     metric, shown = map_metric(sweep, view.show), sweep_offers.marked(maps(data, view), data.scales, at)
     click = sweep_offers.open_on_click(sweep, 2, together=together, crossed=at is not None)
     narrow = maps(data, view, columns=1).layout if view.apart else None
@@ -245,15 +239,11 @@ def allowed(link: Permalink, data: SweepData | None, view: View) -> View:
     return view._replace(without=tuple(off))
 
 
-def _winners_said(data: SweepData, view: View) -> str:
-    return f"<strong>{escape(data.winners(view.without).sentence)}</strong>"
-
-
 def _draw_winners(data: SweepData, view: View) -> None:
     """Draw who wins where: the sentence, the map, its rules, and the files."""
     sweep, metric, shown = data.sweep, data.metric(WINNER), maps(data, view)
     outcomes, sentence, _ = data.winners(view.without)
-    plot.words(_winners_said(data, view), key="transition.said")
+    plot.words(plot.strong(sentence), key="transition.said")
     click = sweep_offers.open_on_click(sweep, 2, together=True)
     plot.show(shown, key="transition.map", label=f"Who wins where: {sentence or 'nothing is run yet'}", on_click=click)
     rule = f"Hatched: no solver reaches {sweep.contour.words} at a rate of 50%."

@@ -7,6 +7,7 @@ scripts and a template, is not sent with each of them: a run that is followed se
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
@@ -51,6 +52,11 @@ def send(
         sent = max(time.time(), sent + 1e-3)
         times[key] = content, sent
     _component(name)(key=key, data={**data, "sent": sent}, height=height, **events)
+
+
+def strong(text: str) -> str:
+    """Return a text as HTML that stands out."""
+    return f"<strong>{escape(text)}</strong>"
 
 
 def words(html: str, *, key: str, small: bool = False) -> None:
