@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array, Vector
-from lrlab.linalg import unit
+from lrlab.linalg import length, unit
 from lrlab.theory import priors
-from lrlab.theory.channels import TINY, Answer, answer
+from lrlab.theory.channels import TINY, answer
 
 ROWS = 2**14
 
@@ -49,39 +49,33 @@ def spectral_state(X: Any, v: Vector, overlap: float, pull: Array | float = 0.0)
 
 
 def iterations(
-    problem: Any, start: State, rate: float = 1.0, *, match: bool = False, patience: int = 10, least_step: float = 0.3
+    problem: Any, start: State, rate: float = 1.0, *, scaled: bool = True, patience: int = 10, least_step: float = 0.3
 ) -> Iterator[State]:
     """Yield `start` and the states that follow, without end.
 
     problem: X (n, p), y (n,), a link, which has `theory.channels.answer`, and checkpoint. rate: of the entries of b
-    that are not 0. match: whether w and V first take the scale and the variance of largest likelihood; if not, b is
-    scaled towards ||b||^2 = 1 - V. If changes reverse, or have not fallen for `patience` iterations, g, b and log V
-    move part of the way only, at least `least_step`.
+    that are not 0. scaled: whether b is scaled towards ||b||^2 = 1 - V. If changes reverse, or have not fallen for
+    `patience` iterations, g, b and log V move part of the way only, at least `least_step`.
     """
     X, (b, V, w, score, *_) = problem.X, start
-    p, least = len(b), 1e-28 if match else 1e-12
+    p, least = len(b), 1e-12 if scaled else 1e-28
     step, changes, cosines, move_before, Xb = 1.0, list[float](), list[float](), 0.0 * b, X @ b
     while True:
-        scale, spread = matched(problem, w, V, least) if match else (1.0, V)
-        # Likelihoods overflow beyond 1,000.
-        at = answers(problem, w * np.minimum(scale, 1e3 / np.maximum(np.abs(w), 1.0)), spread)
-        g = at.score if score is None else step * at.score + (1.0 - step) * score
-        h = float(at.curvature.sum())
+        g, h = channel(problem, w, V)
+        g = g if score is None else step * g + (1.0 - step) * score
         # E h = E |g|^2 under the model, and a sum of squares is positive.
-        S = 1.0 / max(h if h > 0.0 else square(g), 1e-30)
+        S = 1.0 / max(h if h > 0.0 else float(np.vdot(g, g).real), 1e-30)
         # In units of 1 / sqrt(p), so that an entry has variance 1.
-        mean, variance = priors.posterior(np.sqrt(p) * (scale * b + S * (g.conj() @ X).conj()), p * S, rate)
-        b_next, V_next = mean / np.sqrt(p), min(max(variance, least), 1.0) ** step
-        V_next *= V ** (1.0 - step)
-        if not match:
+        mean, variance = priors.posterior(np.sqrt(p) * (b + S * (g.conj() @ X).conj()), p * S, rate)
+        b_next, V_next = mean / np.sqrt(p), min(max(variance, least), 1.0) ** step * V ** (1.0 - step)
+        if scaled:
             # Left free, ||b||^2 and V drift against each other while V is small; made to agree while V is large, they
             # oscillate.
-            b_next = b_next * ((1.0 - V_next) / max(square(b_next), TINY)) ** ((1.0 - V_next) / 2.0)
-        b_next = step * b_next + (1.0 - step) * scale * b
+            b_next = b_next * ((1.0 - V_next) / max(length(b_next) ** 2, TINY)) ** ((1.0 - V_next) / 2.0)
+        b_next = step * b_next + (1.0 - step) * b
         move = b_next - b
-        size = float(np.linalg.norm(move))
-        changes.append(max(size, abs(V_next - V)) / step)
-        cosines.append(np.vdot(move, move_before).real / max(size * float(np.linalg.norm(move_before)), TINY))
+        changes.append(max(length(move), abs(V_next - V)) / step)
+        cosines.append(np.vdot(move, move_before).real / max(length(move) * length(move_before), TINY))
         yield State(b, V, w, score, Xb, changes[-1], step)
         b, V, score, move_before, Xb = b_next, V_next, g, move, X @ b_next
         w = Xb - V * g
@@ -91,36 +85,16 @@ def iterations(
             step, changes, cosines = max(least_step, step / 1.5), [], []
 
 
-def answers(problem: Any, w: Vector, V: float) -> Answer:
-    """Return the likelihood of the responses, by blocks of rows: quadratures take a hundred numbers per row."""
-    n, parts = len(w), list[Answer]()
-    for first in range(0, n, ROWS):
-        problem.checkpoint(first / n)
+def channel(problem: Any, w: Vector, V: float) -> tuple[Vector, float]:
+    """Return the score g (n,) and the sum of h, by blocks of rows: quadratures take a hundred numbers per row."""
+    # Likelihoods overflow beyond 1,000.
+    g, h, w = np.empty_like(w), 0.0, w * np.minimum(1.0, 1e3 / np.maximum(np.abs(w), 1.0))
+    for first in range(0, len(w), ROWS):
+        problem.checkpoint(first / len(w))
         rows = slice(first, first + ROWS)
-        parts.append(answer(problem.link, w[rows], V, problem.y[rows]))
-    return parts[0] if len(parts) == 1 else Answer(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def matched(problem: Any, w: Vector, V: float, least: float) -> tuple[float, float]:
-    """Return the scale of w and the variance of largest likelihood, by three steps of expectation maximization.
-
-    With the posterior means m_i and variances v_i of the indices: sum Re(m_i conj(w_i)) / ||w||^2, and the mean of v_i
-    + |m_i - w_i|^2.
-    """
-    scale = 1.0
-    for _ in range(3):
-        at, size = answers(problem, w, V), square(w)
-        along = V * float(np.vdot(w, at.score).real)
-        a = min(max(1.0 + along / max(size, TINY), 0.5), 2.0)
-        gap = V**2 * square(at.score) - 2.0 * (a - 1.0) * along + (a - 1.0) ** 2 * size
-        V = min(max(gap / len(w) + V - V**2 * float(at.curvature.mean()), least), 1.0)
-        scale, w = a * scale, a * w
-    return scale, V
-
-
-def square(v: Vector) -> float:
-    """Return ||v||^2."""
-    return float(np.vdot(v, v).real)
+        at = answer(problem.link, w[rows], V, problem.y[rows])
+        g[rows], h = at.score, h + float(at.curvature.sum())
+    return g, h
 
 
 def stands_still(values: Sequence[float], patience: int) -> bool:

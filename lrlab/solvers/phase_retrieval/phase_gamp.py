@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from lrlab.arrays import Vector
+from lrlab.linalg import length
 from lrlab.models.protocols import PhaseData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
-from lrlab.solvers.methods.message_passing import State, iterations, spectral_state, square, stands_still
+from lrlab.solvers.methods.message_passing import State, iterations, spectral_state, stands_still
 from lrlab.solvers.phase_retrieval import phase_start
 from lrlab.solvers.phase_retrieval.phase_gauss_newton import descent
 from lrlab.solvers.phase_retrieval.phase_start import Start, initial, phase_solver, predict_start
@@ -58,8 +59,6 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
                 w_i = (1 - t T(y_i)) <a_i, z>, the projection on an eigenvector without measurement i
     update      S = V^2 / sum_i (V - v_i),  z <- (z + S A^* g) (c/p) / (c/p + S),  V <- p S (c/p) / (c/p + S),  with
                 the posterior means and variances v_i of `theory.magnitudes`
-    matching    before each update, w and V take the scale and the variance of largest likelihood. Asymptotically
-                nothing changes; at p of some hundreds, iterates diverge without it
     damping     if changes have not fallen for twenty iterations, g, z and log V go 0.8 of the way. If V does not fall
                 for twenty damped iterations, either, and data are exact, it starts again at random
     converges   for independent Gaussian A asymptotically to the fixed point of `theory.state_evolution`, which predicts
@@ -85,19 +84,19 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
     c = max(c - problem.noise**2, 0.01 * c) if problem.data == "magnitude" else c
     scale = math.sqrt(c) if problem.data == "magnitude" else c
     channel = Magnitudes(field, problem.noise / scale, problem.data)
-    scaled = SimpleNamespace(X=A, y=problem.y / scale, link=channel, checkpoint=problem.checkpoint)
+    rescaled = SimpleNamespace(X=A, y=problem.y / scale, link=channel, checkpoint=problem.checkpoint)
     while True:
         damped = list[float]()
         first = first_state(problem, channel, start, rng)
-        for at in iterations(scaled, first, match=True, patience=PATIENCE, least_step=0.8):
-            length = math.sqrt(c * (1.0 + at.V / max(square(at.b), TINY)))
-            misfit = unfitted(problem, length * at.Xb) if channel.sharp else 0.0
+        for at in iterations(rescaled, first, scaled=False, patience=PATIENCE, least_step=0.8):
+            size = math.sqrt(c * (1.0 + at.V / max(length(at.b) ** 2, TINY)))
+            misfit = unfitted(problem, size * at.Xb) if channel.sharp else 0.0
             steps = "" if at.step == 1.0 else f"; steps damped to {at.step:.2g}"
             note = f"The method's estimate of the overlap {1.0 - at.V:.4g}{steps}."
             # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
-            yield Iterate(length * at.b, residual=max(at.change, misfit), note=note, optimal=channel.sharp)
+            yield Iterate(size * at.b, residual=max(at.change, misfit), note=note, optimal=channel.sharp)
             if channel.sharp and at.V < RECOVERED:
-                return (yield from refined(problem, length * at.b))
+                return (yield from refined(problem, size * at.b))
             if channel.sharp and stalls(at.change, misfit):
                 return Stop.STALLED
             damped += [at.V] if at.step < 1.0 else []

@@ -22,18 +22,15 @@ from lrlab.theory.predicted_overlap import (
     spectral_start,
 )
 from lrlab.theory.spectral import known_link_weights, shares
-from lrlab.theory.state_evolution import Overlaps, overlaps
+from lrlab.theory.state_evolution import overlaps
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
-    """Return the fixed point of state evolution, if the solver is given the prior of the truth."""
-    limits = _limits(spec, options)
-    return {} if limits is None else {"limit_overlap": limits.fast}
-
-
-def _limits(spec: Any, options: Options) -> Overlaps | None:
-    """Return the limits; None if there are none, or too few non-zero entries for them, or another prior."""
-    return None if options["kept"] or spec.sparsity and not limit_applies(spec) else best_overlap(spec)
+    """Return the fixed point of state evolution; nothing with another prior, or too few non-zero entries for limits."""
+    if options["kept"] or (spec.sparsity and not limit_applies(spec)):
+        return {}
+    limits = best_overlap(spec)
+    return {"limit_overlap": limits.fast} if limits else {}
 
 
 def predict_iterations(spec: Any, options: Options, iterations: int) -> list[float]:
@@ -42,7 +39,7 @@ def predict_iterations(spec: Any, options: Options, iterations: int) -> list[flo
     Nothing near a threshold, around which the overlap at a finite p depends on the sample: if the limit changes by more
     than 0.1 over the random number of the rarer responses. Nothing from the entries of a sparse signal that stand out.
     """
-    if _limits(spec, options) is None or (4 * rate(spec) < 1.0 and is_symmetric(spec.link_function)):
+    if not predict(spec, options) or (4 * rate(spec) < 1.0 and is_symmetric(spec.link_function)):
         return []
     link, ratio = spec.link_function, spec.n / spec.p
     spread = math.sqrt(2.0 / max(spec.n * min(shares(link.moments)[:2]), 1.0))
