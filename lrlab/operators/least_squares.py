@@ -1,7 +1,6 @@
-"""Least squares by conjugate gradients (CGLS), also for one factor of a matrix, the other one fixed."""
+"""Least squares by conjugate gradients (CGLS)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -58,30 +57,3 @@ def least_squares(
         before, now = now, float(np.vdot(gradient, gradient))
         direction = gradient + (now / before) * direction
     return Solution(D, steps, 0.0 if now <= target else min(1.0, float(np.sqrt(now / first))))
-
-
-@dataclass
-class FactorMap:
-    """The linear map J from one factor D (d, k) of a matrix to its m measurements, with the other factor fixed.
-
-    forward(D): J D (m,). pull(r): J^T r (d, k). direct(b, ridge): the least-squares D of minimum norm without
-    iterations, if that is cheap.
-    """
-
-    forward: Map
-    pull: Map
-    direct: Callable[[Array, float], Array] | None = None
-
-    def solve(self, b: Array, ridge: float = 0.0, start: Array | None = None) -> Array:
-        """Return the D that minimizes ||J D - b||^2 + ridge ||D||_F^2: of minimum norm, or near `start` if iterated."""
-        if self.direct is not None:
-            return self.direct(b, ridge)
-        D = np.zeros_like(self.pull(b)) if start is None else start
-        return self.improve(b - self.forward(D), D, ridge, 1e-10)
-
-    def improve(self, rest: Array, D: Array, ridge: float, rtol: float) -> Array:
-        """Return a D nearer to the solution, by conjugate gradients until the gradient has shrunk by rtol.
-
-        rest = b - J D at the given D.
-        """
-        return least_squares(self.forward, self.pull, rest, D, ridge, rtol).D

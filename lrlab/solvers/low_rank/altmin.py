@@ -8,8 +8,6 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.entries import Entries
-from lrlab.operators.least_squares import FactorMap
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import alignment, point, unsettled
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Stop, choice, number, solver
@@ -29,8 +27,8 @@ def altmin(
     problem: LowRankData,
     *,
     inner: Annotated[
-        str, choice("auto", "inexact", "exact", help="least squares of half-sweeps; auto: exact if systems are small")
-    ] = "auto",
+        str, choice("inexact", "exact", help="least squares of each half-sweep; without features always exact")
+    ] = "inexact",
     ridge: Annotated[float, number(0, 1e9, "weight of ‖W‖² / 2 in the objective, 0 for none")] = 0.0,
     fresh_samples: Annotated[int, number(0, 10_000, "sweeps H, on 2H+1 batches of samples; 0: reuse all")] = 0,
     start: Start = "moment",
@@ -48,7 +46,7 @@ def altmin(
     update      V <- argmin_V F(U V^T), orthonormalized by QR; U <- argmin_U F(U V^T), orthonormalized by QR
     converges   linearly; on Gaussian vectors from 1.26 times as many measurements as W has degrees of freedom, in 500
                 sweeps there and in 70 at twice as many; the rate hardly depends on the singular values of W
-    cost        O(m k (d1 + d2)) per conjugate gradient; exact entries: normal equations, (k d)^2 numbers, k d <= 600
+    cost        O(m k (d1 + d2)) per conjugate gradient; entries without features: a k x k system per row
 
     A symmetric A gives the rank k part of the symmetric part of U V^T; errors fall like a power of the sweeps. Yields
     after each sweep: objective F; residual the change of A(W) relative to A(W) - b. EXHAUSTED ends fresh samples.
@@ -57,17 +55,16 @@ def altmin(
     "Efficient matrix sensing using rank-1 Gaussian measurements" (AltMin-LRROM).
     """
     A, b = problem.operator, problem.b
-    # The systems of a matrix with missing entries are small: row by row without features, or of few features.
-    small = isinstance(A, Entries) and (A.plain or problem.rank * max(A.shape) <= 200)
-    exact = inner == "exact" or (inner == "auto" and small)
+    # Inexact ones take as few sweeps, at a quarter of the work.
+    rtol = 1e-10 if inner == "exact" else 0.3
     batches = A.batches(b, 2 * fresh_samples + 1 if fresh_samples else 0)
     A0, b0 = next(batches)
     U, s, V = started(A0, b0, problem.rank, rng, start)
     V, fit = V * s, np.zeros_like(b)
     for (A1, b1), (A2, b2) in zip(batches, batches, strict=True):
-        V, R = np.linalg.qr(refitted(A1.right_map(A1.left(U)), V, b1, ridge, exact))
+        V, R = np.linalg.qr(A1.refit_right(A1.left(U), b1, V, ridge, rtol))
         U = U @ R.T
-        U, R = np.linalg.qr(refitted(A2.left_map(A2.right(V)), U, b2, ridge, exact))
+        U, R = np.linalg.qr(A2.refit_left(A2.right(V), b2, U, ridge, rtol))
         V = V @ R.T
         fit, before = A.pair(A.left(U), A.right(V)), fit
         left, s, right = np.linalg.svd(V, full_matrices=False)
@@ -77,15 +74,6 @@ def altmin(
         else:
             yield Iterate(W, float(np.vdot(fit - b, fit - b) + ridge * np.vdot(s, s)) / 2, moved)
     return Stop.EXHAUSTED
-
-
-def refitted(J: FactorMap, D: Array, b: Array, ridge: float, exact: bool) -> Array:
-    """Return the factor that minimizes ||J D - b||^2 + ridge ||D||^2, or one nearer to it than D."""
-    if not exact:
-        # As few sweeps as by exact ones, at a quarter of the work.
-        return J.improve(b - J.forward(D), D, ridge, 0.3)
-    # The correction instead of the factor: its rounding errors shrink with the residual.
-    return J.solve(b, ridge, D) if ridge else D + J.solve(b - J.forward(D))
 
 
 def symmetric_iterate(A: Operator, b: Array, W: LowRank, ridge: float, moved: float) -> Iterate:

@@ -45,7 +45,7 @@ def als(
 
     minimize    F(U, V) = sum_ij (u_i^T v_j - b_ij)^2 / 2 + ridge (||U||_F^2 + ||V||_F^2) / 2, over U (n1, k), V (n2, k)
     start       the leading singular triples of the zero-filled table, shared evenly by U and V
-    update      each row of V, then each of U, by its own k x k least squares; minimum norm if it is singular
+    update      each row of V, then each of U, by its own k x k least squares; of least change if singular
     converges   F never rises; with a ridge penalty and large enough k it has the same minima as the nuclear norm
     cost        O(m k^2 + (n1 + n2) k^3)
 
@@ -56,11 +56,11 @@ def als(
     """
     A, b = problem.operator, problem.b
     W = spectral_start(A, b, problem.rank, rng)
-    U = W.U * np.sqrt(W.s)
+    U, V = W.U * np.sqrt(W.s), W.V * np.sqrt(W.s)
     fit = np.zeros_like(b)
     while True:
-        V = A.right_map(A.left(U)).solve(b, ridge)
-        U = A.left_map(A.right(V)).solve(b, ridge)
+        V = A.refit_right(A.left(U), b, V, ridge, 0.0)
+        U = A.refit_left(A.right(V), b, U, ridge, 0.0)
         fit, before = A.pair(A.left(U), A.right(V)), fit
         objective = (np.vdot(fit - b, fit - b) + ridge * (np.vdot(U, U) + np.vdot(V, V))) / 2
         note = penalty_note("ridge", ridge, "", fit - b, b) if ridge else ""
