@@ -7,7 +7,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from numpy.random import Generator
@@ -86,7 +86,7 @@ class SolverEntry:
     law, or None. sample_seconds(spec, options): about the time of one of them.
     attains: whether theory predicts that it reaches the limit of polynomial-time methods, and so shares their lines.
     predict_iterations(spec, options, iterations): exact theory for the overlap of each of the first iterates.
-    fixed: options of an alias that nobody can change.
+    fixed: options of an alias that nobody can change. changed: by option, what its parameter has otherwise here.
     """
 
     run: Solver
@@ -110,6 +110,7 @@ class SolverEntry:
     attains: bool = False
     predict_iterations: Callable[[Any, Options, int], Sequence[float]] = lambda spec, options, iterations: ()
     fixed: tuple[tuple[str, Value], ...] = ()
+    changed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         """Take missing parts from the function and its docstring."""
@@ -138,7 +139,7 @@ class SolverEntry:
     @property
     def options(self) -> Mapping[str, Parameter]:
         """The declared options, by name; fixed options of an alias have one value, and are hidden."""
-        options = dict(declared(self.run))
+        options = {name: replace(one, **self.changed.get(name, {})) for name, one in declared(self.run).items()}
         for name, value in self.fixed:
             one = {"choices": (value,)} if isinstance(value, str) else {"low": float(value), "high": float(value)}
             options[name] = replace(options[name], default=value, hidden=True, **one)

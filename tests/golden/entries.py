@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 from benchmarks import ship
 from lrlab import aliases, catalog, presets
 from lrlab.models.single_index import SingleIndexSpec
-from lrlab.parameters import InputError, declared
+from lrlab.parameters import InputError
 from lrlab.presets import shipped
 from lrlab.presets import sweeps as library
 from lrlab.presets.result import lines
@@ -191,8 +191,10 @@ def wanted() -> dict[str, Entry]:
 def solvers(model: str) -> list[SolverEntry]:
     """Return the solvers of a model with their old names; an old name for the defaults replaces the new name."""
     known = catalog.solvers_for(model, aliases.SOLVERS)
-    usual = [one for one in known if one.fixed and all(declared(one.run)[k].default == v for k, v in one.fixed)]
-    return [one for one in known if one.name not in {aliases.SOLVERS[old.name][0] for old in usual}]
+    own = {one.name: one.options for one in catalog.solvers_for(model)}
+    aims = {one: aliases.SOLVERS[one.name][0] for one in known if one.fixed}
+    usual = {aim for one, aim in aims.items() if all(own[aim][k].default == v for k, v in one.fixed)}
+    return [one for one in known if one.name not in usual]
 
 
 def of_preset(name: str) -> Iterator[tuple[str, Entry]]:

@@ -2,15 +2,23 @@
 
 from typing import Annotated, Any
 
+import numpy as np
+
+from lrlab import lowrank
+from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LabelData
-from lrlab.solver_entry import Generator, Iterates, Options, choice
-from lrlab.solvers.multilabel import ridge
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, choice
 from lrlab.solvers.multilabel.classifiers import one_by_one
+from lrlab.solvers.multilabel.design import Design, dense, gram
 from lrlab.solvers.multilabel.labels import LOSSES
-from lrlab.solvers.multilabel.options import Ridge, gram_numbers, label_solver
+from lrlab.solvers.multilabel.options import Ridge, gram_numbers, label_solver, table_solver
 
 CLOSED = 4000
 """Most features, or rows, for forming the normal equations if all labels are observed."""
+
+
+SIGNS = {"choices": ("hinge", "squared-hinge", "logistic"), "default": "hinge", "meaning": "loss on labels -1, 1"}
+"""The losses of one-bit labels."""
 
 
 def normal_equations(spec: Any, options: Options) -> int:
@@ -19,6 +27,7 @@ def normal_equations(spec: Any, options: Options) -> int:
     return gram_numbers(spec, options) if closed else spec.d * spec.labels
 
 
+@table_solver(changed={"loss": SIGNS})
 @label_solver(matrix=normal_equations)
 def binary_relevance(
     problem: LabelData,
@@ -34,24 +43,45 @@ def binary_relevance(
     .. math:: w_j = \arg\min_w \sum_{i \in \Omega_j} \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2
 
     minimize    F(Z) = sum over observed (i, j) of l(Y_ij, x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L)
-    squared     all labels observed: one Cholesky factorization of X^T X + lambda I, or of X X^T + lambda I if smaller;
-                else conjugate gradients for all labels at once, each with its own step lengths
-    others      scikit-learn's solvers: logistic by L-BFGS; squared hinge by LIBLINEAR; hinge, the widest margin, by
-                LIBLINEAR's dual coordinate descent with C = 1 / lambda: at most 10 passes over the rows per label, then
-                100, 1,000 and 10,000 for labels that need more
-    cost        squared: X^T X, or products of X with Z; others: a few passes over X per label
+    squared     all labels observed: one Cholesky factorization of X^T X + lambda I, or of X X^T + lambda I if smaller
+    others      scikit-learn's solvers, one label at a time: squared by Cholesky, or by conjugate gradients if features
+                are sparse; logistic by L-BFGS; squared hinge by LIBLINEAR; hinge, the widest margin, by LIBLINEAR's
+                dual coordinate descent with C = 1 / lambda. At most 10 passes over the rows per label, then 100, 1,000
+                and 10,000 for labels that need more
+    cost        squared: X^T X, of each label if some are missing; others: a few passes over X per label
 
     With intercepts b_j, if the problem wants them, scores are x^T w_j + b_j; nothing penalizes b_j, except that
     LIBLINEAR takes them for weights of a constant feature 10. The rank of the problem is not used; the estimate has
-    rank min(d, L). Yields estimate Z, objective F; squared: residual ||F'(Z)|| / ||F'(0)||, both divided by the norms
-    of X's columns.
+    rank min(d, L). Yields estimate Z, objective F; at once for all labels: residual ||F'(Z)|| / ||F'(0)||, both divided
+    by the norms of X's columns.
 
-    Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's LogisticRegression and LinearSVC; Hsieh,
+    Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's Ridge, LogisticRegression, LinearSVC; Hsieh,
     Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for large-scale linear SVM".
     """
-    if loss != "squared":
+    if loss != "squared" or problem.mask is not None or min(problem.X.shape) > CLOSED:
         return (yield from one_by_one(problem, LOSSES[loss], regularization))
-    elif problem.mask is None and min(problem.X.shape) <= CLOSED:
-        yield ridge.closed(problem, regularization)
+    yield closed(problem, regularization)
+
+
+def closed(problem: LabelData, weight: float) -> Iterate:
+    """Return the ridge regression of all labels, observed everywhere, by one factorization."""
+    design, Y = Design.of(problem.X, problem.intercept), problem.Y
+    X, n = design.X, Y.shape[0]
+    mean = np.zeros(Y.shape[1]) if design.mean is None else Y.mean(axis=0)
+    sizes = design.sizes[:, None]
+    tall, moments = n >= X.shape[1], dense(X.T @ Y)
+    if tall:
+        # In the features' own units, which must not decide the numerical rank of a factorization.
+        G = gram(X, tall)
+        G /= sizes
+        G /= sizes.T
+        Z = solve_positive(G, moments / sizes, weight / sizes.ravel() ** 2) / sizes
     else:
-        yield from ridge.by_steps(problem, regularization)
+        Z = X.T @ solve_positive(gram(X, tall), Y.toarray() - mean, weight)
+    images = X @ Z
+    rest = X.T @ images - moments + weight * Z
+    squares = Y.nnz - n * float(mean @ mean)
+    value = (squares - 2 * float(np.vdot(moments, Z)) + float(np.vdot(images, images))) / 2
+    residual = float(np.linalg.norm(rest / sizes) / (np.linalg.norm(moments / sizes) or 1.0))
+    estimate = design.estimate(lowrank.LowRank, lowrank.from_dense(Z), mean)
+    return Iterate(estimate, value + weight * float(np.vdot(Z, Z)) / 2, residual)

@@ -11,7 +11,7 @@ from lrlab.arrays import Array, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.protocol import Iterate, Iterates, Stop
 from lrlab.solvers.multilabel.design import Design
-from lrlab.solvers.multilabel.labels import HINGE, LOGISTIC, Loss
+from lrlab.solvers.multilabel.labels import HINGE, LOGISTIC, SQUARED, Loss
 
 CONSTANT = 10.0
 """The constant feature of LIBLINEAR's intercepts, whose weight it penalizes as it does all others."""
@@ -66,9 +66,12 @@ def classifier(
     """Return w and the intercept of one label, from rows with it observed, and whether so many passes sufficed."""
     # Imported here, as it takes 100 MB, which all other solvers do without.
     from sklearn.exceptions import ConvergenceWarning
-    from sklearn.linear_model import LogisticRegression
+    from sklearn.linear_model import LogisticRegression, Ridge
     from sklearn.svm import LinearSVC
 
+    if loss is SQUARED:
+        fit = Ridge(weight, fit_intercept=intercept, tol=1e-10).fit(X, target)
+        return fit.coef_, float(fit.intercept_), True
     if abs(target.sum()) == len(target):
         # A row of zeros on the other side makes two classes of one. It adds a constant to the objective, or keeps an
         # intercept finite.

@@ -52,7 +52,7 @@ class Loss(NamedTuple):
 
 SQUARED = Loss(lambda a, b: (b - a) ** 2 / 2, lambda a, b: b - a, lambda a, b: np.ones_like(b), 0.0, LowRank)
 SQUARED_SIGNS = SQUARED._replace(off=-1.0, kind=Signed)
-"""The squared loss of labels -1 and +1, for features without a constant."""
+"""The squared loss of labels -1 and +1: a predictor of signs without an intercept cannot fit 0 and 1."""
 
 
 def of_margin(loss: losses.Loss) -> Loss:
@@ -66,6 +66,7 @@ def of_margin(loss: losses.Loss) -> Loss:
 
 LOGISTIC, SQUARED_HINGE, HINGE = map(of_margin, (losses.LOGISTIC, losses.SQUARED_HINGE, losses.HINGE))
 LOSSES = {"squared": SQUARED, "logistic": LOGISTIC, "squared-hinge": SQUARED_HINGE, "hinge": HINGE}
+SIGN_LOSSES = {**LOSSES, "squared": SQUARED_SIGNS}
 
 
 class Labels:

@@ -11,11 +11,12 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, choice
 from lrlab.solvers.methods.proximal import fasta, shrink
-from lrlab.solvers.multilabel.labels import LOGISTIC, LOSSES, Labels, Loss
+from lrlab.solvers.multilabel.labels import LOSSES, SIGN_LOSSES, Labels
 from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
-from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers
+from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers, table_solver
 
 
+@table_solver(changed={"regularization": {"default": 300.0}, "loss": {"meaning": "loss on labels -1, 1"}})
 @label_solver(memory=0.0, matrix=table_numbers)
 def trace_norm(
     problem: LabelData,
@@ -38,19 +39,14 @@ def trace_norm(
                 without a penalty has none if W separates the labels (NO_MINIMUM)
     cost        a product of X with d x L, and a singular value decomposition of d x L
 
-    The rank of the problem is not used. Yields endlessly: estimate W, objective F, residual: a bound on the distance of
-    0 from the subdifferential of F, over the gradient of the loss at W = 0, both as they are or divided by the norms of
-    X's columns, whichever is larger.
+    The rank of the problem is not used. One-bit labels are coded -1, 1. Yields endlessly: estimate W, objective F,
+    residual: a bound on the distance of 0 from the subdifferential of F, over the gradient of the loss at W = 0, both
+    as they are or divided by the norms of X's columns, whichever is larger.
 
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; SMT and LRT in Qiu et al. (2017).
     """
-    return (yield from penalized(problem, LOSSES[loss], regularization))
-
-
-def penalized(problem: LabelData, loss: Loss, regularization: float) -> Iterates:
-    """Yield the iterates of a loss with a nuclear norm."""
-    labels = Labels(problem, loss)
-    risk = WholeSquares(labels) if loss.quadratic and labels.full else Risk(labels)
+    labels = Labels(problem, (SIGN_LOSSES if hasattr(problem, "signs_per_label") else LOSSES)[loss])
+    risk = WholeSquares(labels) if loss == "squared" and labels.full else Risk(labels)
     d, L = problem.X.shape[1], problem.Y.shape[1]
     zero, b = lowrank.zero((d, L), 1), np.zeros((L, labels.intercepts))
 
@@ -74,7 +70,7 @@ def penalized(problem: LabelData, loss: Loss, regularization: float) -> Iterates
         residual = max(float(np.linalg.norm(rest / one)) / scale for one, scale in zip(units, scales, strict=True))
         F = at.f + regularization * float(W.s.sum())
         # Below the logistic loss of one margin of 0 every sign is right: without a penalty F falls for ever.
-        endless = loss is LOGISTIC and not regularization and F < math.log(2.0)
+        endless = loss == "logistic" and not regularization and F < math.log(2.0)
         estimate, note = labels.estimate(W, b), f"Rank {np.count_nonzero(W.s)}."
         yield Iterate(estimate, F, None if endless else residual, note)
         if endless and residual <= 1e-8:
