@@ -122,18 +122,11 @@ def thinned(rows: Sequence[Mapping[str, float]], most: int) -> Sequence[Mapping[
 def _add_curve(figure: Figure, run: Recovery, points: Sequence[tuple[float, float]], last: float) -> None:
     x, y = ([point[side] for point in points] for side in (0, 1))
     once = len(points) == 1
-    figure.add_scatter(
-        x=x,
-        y=y,
-        name=run.title,
-        mode="markers" if once else "lines" if len(points) > 40 else "lines+markers",
-        line={"color": run.color, "dash": run.dash},
-        legendgroup=run.title,
-        showlegend=True,
-        meta="run",
-        marker={"color": run.color, "symbol": run.symbol, "size": 9 if once else 5},
-        hovertemplate="%{x:.4g}: %{y:.4g}",
-    )
+    mode = "markers" if once else "lines" if len(points) > 40 else "lines+markers"
+    marker = {"color": run.color, "symbol": run.symbol, "size": 9 if once else 5}
+    look: dict[str, Any] = {"legendgroup": run.title, "showlegend": True, "meta": "run", "hover": None}
+    look |= {"mode": mode, "marker": marker, "hovertemplate": "%{x:.4g}: %{y:.4g}"}
+    theme.line(figure, x, y, run.color, name=run.title, dash=run.dash, **look)
     if once and last > x[0]:
         theme.line(figure, [x[0], last], [y[0], y[0]], run.color, width=1, opacity=0.45, legendgroup=run.title)
 
@@ -162,15 +155,10 @@ def _add_theory(
             hover = f"theory of {title} at this n and p: mean %{{y:.4g}}"
             theme.dashed(figure, extent, level, color, hover=hover, **look)
         elif kind == "start":
-            figure.add_scatter(
-                x=extent[:1],
-                y=[value],
-                mode="markers",
-                showlegend=False,
-                legendgroup="theory",
-                marker={"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}},
-                hovertemplate=f"asymptotic theory of the initialization: %{{y:.4g}}<extra>{title}</extra>",
-            )
+            marker = {"symbol": "star-open", "size": 13, "color": color, "line": {"width": 2}}
+            words = f"asymptotic theory of the initialization: %{{y:.4g}}<extra>{title}</extra>"
+            look = {"legendgroup": "theory", "mode": "markers", "marker": marker, "hovertemplate": words}
+            theme.line(figure, extent[:1], [value], color, hover=None, **look)
         elif kind == "limit":
             theme.asymptote(figure, extent, level, color, f"asymptotic limit of {title}", legend=False)
         elif kind in BOUNDS:
