@@ -32,24 +32,24 @@ class Call:
     """
 
     def __init__(
-        self, function: Callable[[Any], Any] | None, batch_seconds: float, item_seconds: float, threads: int
+        self,
+        items: Sequence[Any],
+        function: Callable[[Any], Any] | None,
+        batch_seconds: float = 0.0,
+        item_seconds: float = inf,
+        threads: int = 1,
     ) -> None:
         self.inbox, self.urgent, self.batch_seconds = Inbox(), function is None, batch_seconds
         self.running, self.sent_at, self.size, self.computed, self.ahead = 0, 0.0, 1, 0.0, 0
-        self.items = dict[int, Any]()
+        self.items: dict[int, Any] = dict(enumerate(items))
         """Items without a result, by number."""
         self._function, self._item_seconds, self._threads = function, item_seconds, threads
-        self._queue, self._alone, self._tried = deque[int](), deque[int](), set[int]()
+        self._queue, self._alone, self._tried = deque(self.items), deque[int](), set[int]()
 
     @property
     def waiting(self) -> bool:
         """Whether there is something to send."""
         return bool(self._queue or self._alone)
-
-    def add(self, items: Sequence[tuple[int, Any]]) -> None:
-        """Take on (number, item) pairs."""
-        self.items.update(items)
-        self._queue.extend(number for number, _ in items)
 
     def next_batch(self, workers: int, longer: float) -> FollowJob | ComputeBatch:
         """Return the next batch for a worker, of up to `longer` times the usual duration."""

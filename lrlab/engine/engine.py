@@ -105,8 +105,8 @@ class Engine:
 
         threads: of BLAS for each; one, unless nothing else runs on this machine.
         """
-        call = Call(None, 0.0, inf, threads)
-        self._add(call, list(enumerate(jobs)))
+        call = Call(jobs, None, threads=threads)
+        self._add(call)
         return LiveRuns(jobs, call.inbox, lambda: self._soon(self._cancel, call))
 
     def map(
@@ -120,9 +120,10 @@ class Engine:
 
         An item that takes longer than `item_seconds` is ended by force.
         """
-        call = Call(function, batch_seconds, item_seconds, 1)
-        add, cancel = lambda part: self._add(call, part), lambda: self._soon(self._cancel, call)
-        return WorkerResults(items, call.inbox, add, cancel, lambda: 4 * self._workers * call.size)
+        items = tuple(items)
+        call = Call(items, function, batch_seconds, item_seconds)
+        self._add(call)
+        return WorkerResults(items, call.inbox, lambda: self._soon(self._cancel, call))
 
     def close(self) -> None:
         """End all work and the embedded processes; an existing scheduler continues."""
@@ -179,13 +180,12 @@ class Engine:
             # Closed in this thread, a client waits for itself.
             threading.Thread(target=self.close, daemon=True).start()
 
-    def _add(self, call: Call, items: Sequence[tuple[int, Any]]) -> None:
+    def _add(self, call: Call) -> None:
         with self._lock:
-            call.add(items)
-            if not self.alive:
-                call.give_up(call.items, self._ended)
-            elif items and call not in self._calls:
+            if self.alive:
                 self._calls.append(call)
+            else:
+                call.give_up(call.items, self._ended)
         # Not in this thread: one of many that draw pages would hold the lock while it waits for the interpreter.
         self._soon(self._fill)
 
@@ -329,7 +329,7 @@ class Engine:
     def _end(self, sentence: str) -> None:
         with self._lock:
             self._ended = self._ended or sentence or ENDED
-            for call in {id(call): call for call in self._calls}.values():
+            for call in self._calls:
                 call.give_up(call.items, sentence)
             self._calls.clear()
             self._batches.clear()

@@ -19,9 +19,8 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from itertools import islice
 from math import inf
 from typing import Any, NamedTuple
 
@@ -36,8 +35,6 @@ BATCH_SECONDS = 0.2
 """Seconds of work in a batch, and between two deliveries of results."""
 PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
 """Pause before more results are handed on, as a multiple of the time that the last ones took to use."""
-LEAST_AHEAD, MOST_AHEAD = 64, 100_000
-"""How many generated items the engine holds, at least and at most."""
 
 
 class ItemResult(NamedTuple):
@@ -51,23 +48,24 @@ class ItemResult(NamedTuple):
 class Results(ABC):
     """Results as they arrive.
 
-    done: number of results so far. total: number of items, None while it is unknown. values: what `refresh` has taken,
-    by the number of the item. error: the sentence of what ended the computation early. state: of a sweep, see
-    `sweeps.session`; empty for other computations. shipped: whether the results come with the package.
+    done, total: numbers of results so far and of items. values: what `refresh` has taken, by the number of the item.
+    error: the sentence of what ended the computation early. state: of a sweep, see `sweeps.session`; empty for other
+    computations. shipped: whether the results come with the package.
     """
 
     state, shipped = "", False
 
     def __init__(self, items: Iterable[Any]) -> None:
-        self.done, self.total = 0, len(items) if isinstance(items, Sized) else None
+        self.items = tuple(items)
+        self.done, self.total = 0, len(self.items)
         self.values, self.error = dict[int, Any](), ""
-        self._items: Iterator[tuple[int, Any]] = enumerate(items)
         self._began: float | None = None
+        self._closed = False
 
     @property
-    @abstractmethod
     def alive(self) -> bool:
         """Whether more results will come."""
+        return not self._closed and self.done < self.total
 
     @property
     def version(self) -> int:
@@ -79,7 +77,7 @@ class Results(ABC):
         """Remaining time at the pace so far; None while it is unknown."""
         if not self.alive:
             return 0.0
-        if not self.done or self.total is None or self._began is None:
+        if not self.done or self._began is None:
             return None
         return (time.monotonic() - self._began) / self.done * (self.total - self.done)
 
@@ -93,7 +91,8 @@ class Results(ABC):
 
     def cancel(self) -> list[ItemResult]:
         """End the computation, and return the results that were computed and not taken; `values` has them, too."""
-        results = self._end()
+        results = self._end() if self.alive else []
+        self._closed = True
         self.values.update((result.number, result.value) for result in results)
         return results
 
@@ -128,11 +127,7 @@ class LocalResults(Results):
     ) -> None:
         super().__init__(items)
         self._function, self._batch_seconds = function, batch_seconds
-        self._alive, self._new = self.total != 0, list[ItemResult]()
-
-    @property
-    def alive(self) -> bool:  # noqa: D102
-        return self._alive
+        self._new = list[ItemResult]()
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return the results of as many items as fit into `batch_seconds`, at least one."""
@@ -142,59 +137,29 @@ class LocalResults(Results):
         self._began = self._began or started
         # As on a worker: with more threads BLAS adds in another order, and the last digits would differ.
         with threadpool_limits(1):
-            for number, item in self._items:
-                self._new.append(ItemResult(number, item, computed(self._function, item)))
+            for number in range(self.done + len(self._new), self.total if self.alive else 0):
+                self._new.append(ItemResult(number, self.items[number], computed(self._function, self.items[number])))
                 if time.monotonic() >= started + self._batch_seconds:
                     break
-            else:
-                self._alive, self.total = False, self.done + len(self._new)
-        return self._untaken()
+        return self._end()
 
     def _end(self) -> list[ItemResult]:
-        """Return what an interruption (Ctrl-C) of `take` has left."""
-        self._alive, self._items = False, iter(())
-        return self._untaken()
-
-    def _untaken(self) -> list[ItemResult]:
+        """Return what `take` has computed, also what an interruption (Ctrl-C) of it has left."""
         results, self._new = self._new, []
         self.done += len(results)
-        if self.done == self.total:
-            self._alive = False
         return results
 
 
 class WorkerResults(Results):
-    """Computed by an engine's workers; ended when nobody holds this object any more.
+    """Computed by an engine's workers; ended when nobody holds this object any more."""
 
-    A collection (anything with a length) is handed to the engine whole. Other iterables are read piecewise, in the
-    thread that calls `take`, so that neither all items nor all results are in memory at once.
-    """
-
-    def __init__(
-        self,
-        items: Iterable[Any],
-        inbox: Inbox,
-        add: Callable[[list[tuple[int, Any]]], None],
-        cancel: Callable[[], None],
-        demand: Callable[[], int],
-    ) -> None:
-        """Hand over the first items.
-
-        add: gives the engine (number, item) pairs. cancel: ends the work there. demand: returns how many items the
-        engine would like to hold.
-        """
+    def __init__(self, items: Iterable[Any], inbox: Inbox, cancel: Callable[[], None]) -> None:
+        """Read from an inbox what comes of items that the engine has. cancel: ends the work there."""
         super().__init__(items)
-        self._inbox, self._add, self._cancel, self._demand = inbox, add, cancel, demand
-        self._under_way: dict[int, Any] = {}
-        self._exhausted = self._closed = False
+        self._inbox, self._cancel = inbox, cancel
         self._ended: RuntimeError | None = None
         self._handed_on_at = inf
-        self._fill()
         inbox.belongs_to(self, cancel)
-
-    @property
-    def alive(self) -> bool:  # noqa: D102
-        return not self._closed and bool(self._under_way or not self._exhausted)
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return new results; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""
@@ -209,15 +174,11 @@ class WorkerResults(Results):
         if self._ended and not results:
             self._closed = True
             raise self._ended
-        self._fill()
         self._handed_on_at = time.monotonic() if results else inf
         return results
 
     def _end(self) -> list[ItemResult]:
-        if not self.alive:
-            return []
         self._cancel()
-        self._closed = True
         return self._received()
 
     def _received(self) -> list[ItemResult]:
@@ -225,26 +186,13 @@ class WorkerResults(Results):
         for _, message in self._inbox.take():
             match message:
                 case BatchDone(values):
-                    results += [ItemResult(number, self._under_way.pop(number), value) for number, value in values]
+                    results += [ItemResult(number, self.items[number], value) for number, value in values]
                 case Failed(sentence):
                     # An engine that closes gives up closed work, too, with another sentence.
                     self._ended = self._ended or (RuntimeError(sentence) if sentence else EngineClosed())
         self._began = self._inbox.first_message_at
         self.done += len(results)
         return results
-
-    def _fill(self) -> None:
-        if self._exhausted:
-            return
-        size = min(max(self._demand(), LEAST_AHEAD), MOST_AHEAD) - len(self._under_way)
-        if size < LEAST_AHEAD / 2:
-            return
-        part = list(self._items if self.total is not None else islice(self._items, size))
-        if self.total is not None or len(part) < size:
-            self._exhausted, self.total = True, self.done + len(self._under_way) + len(part)
-        if part:
-            self._under_way.update(part)
-            self._add(part)
 
 
 def collect(results: Results, progress: Progress = silent, *, failures: bool = False) -> list[Any]:
@@ -258,8 +206,8 @@ def collect(results: Results, progress: Progress = silent, *, failures: bool = F
     while results.alive:
         if new := results.take(1.0):
             values.update((result.number, result.value) for result in new)
-            progress(len(values), results.total or len(values))
-    if results.total is None or len(values) < results.total:
+            progress(len(values), results.total)
+    if len(values) < results.total:
         raise RuntimeError(Stop.CANCELLED.value)
     in_order = [values[number] for number in range(results.total)]
     for value in in_order:

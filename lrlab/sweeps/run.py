@@ -4,6 +4,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
+from itertools import islice
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ from lrlab.sweeps.results import SweepResults
 if TYPE_CHECKING:
     from lrlab.sweeps.tables import SweepTable
 
+MOST_AT_ONCE = 100_000
+"""Trials that are handed to the workers at once."""
 OTHERS_SECONDS = 0.5
 """Seconds between two checks for results of the same sweep, which another thread of this process computes."""
 _turns: dict[tuple[Path, int], threading.Lock] = defaultdict(threading.Lock)
@@ -113,8 +116,9 @@ def run(
                     return results
                 lacking = results.reused < before + number
                 tell()
-                if own and lacking and not stop():
-                    _take_all(start(run_trial, missing(requested, stored)), store, results, tell, stop)
+                trials = missing(requested, stored)
+                while own and lacking and not stop() and (part := list(islice(trials, MOST_AT_ONCE))):
+                    _take_all(start(run_trial, part), store, results, tell, stop)
                 if lacking and stop():
                     # Trials of later rounds may be stored, even if one of this round failed.
                     stopped = True

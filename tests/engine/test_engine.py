@@ -287,8 +287,7 @@ def test_runs_whose_handle_is_dropped_are_ended(small_engine):
 
 
 def test_batches_grow_with_the_pace_and_items_not_begun_are_sent_again():
-    call = Call(abs, 0.2, math.inf, 1)
-    call.add(list(enumerate(range(1000))))
+    call = Call(range(1000), abs, 0.2)
     assert call.next_batch(1, 1.0).numbers == [0]
     done = BatchDone([(0, 0)], 0.01)
     call.put(0, done)

@@ -33,9 +33,9 @@ from tests.waiting import PATIENCE, until
 def test_an_engine_that_has_ended_raises_its_sentence_after_the_last_results():
     def ended():
         inbox = Inbox()
-        stream = WorkerResults([5, 6], inbox, lambda part: inbox.put(BatchDone([(1, 6)], 0.0)), lambda: None, int)
+        inbox.put(BatchDone([(1, 6)], 0.0))
         inbox.put(Failed("The engine has ended."))
-        return stream
+        return WorkerResults([5, 6], inbox, lambda: None)
 
     stream = ended()
     assert stream.take() == [(1, 6, 6)] and stream.alive
