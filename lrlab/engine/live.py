@@ -3,7 +3,6 @@
 The engine only fills an inbox. Traces change only in `LiveRuns.refresh`, which the drawing thread calls.
 """
 
-import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Literal
@@ -14,8 +13,8 @@ from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace, single
 
 WAIT_SECONDS = 1.0
-SEND_SECONDS, LEAST_SECONDS, PATIENCE_SECONDS = 0.05, 0.02, 0.02
-"""Period of messages; shortest pause after a message that took long; how long a due message waits for an iterate."""
+SEND_SECONDS, LEAST_SECONDS = 0.05, 0.02
+"""Period of messages; shortest pause after a message that took long."""
 
 
 class LiveRun:
@@ -107,47 +106,30 @@ class IterateSender:
 
     def __init__(self, job: Job, send: Send) -> None:
         self.trace, self._send = Trace(job), send
-        self._rows_sent, self._newest_sent, self._progress, self._last_sent = 0, 0, 0.0, (0, 0.0)
+        self._rows_sent, self._newest_sent, self._progress, self._progress_sent = 0, 0, 0.0, 0.0
         self._due = time.monotonic()
-        self._lock, self._ended = threading.Lock(), threading.Event()
-        self._thread = threading.Thread(target=self._send_regularly, daemon=True)
-
-    def __enter__(self) -> "IterateSender":
-        self._thread.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._send_new()
 
     def watch(self, row: Row, iterate: Iterate) -> None:
         """Send the first iterate, and later ones when they are due."""
         if len(self.trace.rows) == 1 or time.monotonic() >= self._due:
-            self._send_new()
+            self.send_new()
 
     def progress(self, fraction: float) -> None:
-        """Record the completed fraction of the pass over the data."""
+        """Record the completed fraction of the pass over the data, and send it when that is due."""
         self._progress = fraction
+        news = fraction != self._progress_sent or len(self.trace.rows) > self._rows_sent
+        if news and time.monotonic() >= self._due:
+            self.send_new()
+
+    def send_new(self) -> None:
+        """Send what is new."""
+        self._send(self._new_iterates())
+        self._progress_sent = self._progress
+        self._due = max(self._due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)
 
     def last_iterates(self) -> NewIterates:
         """Return the unsent records, with the final estimate in full precision."""
         return self._new_iterates()._replace(estimate=self.trace.estimate, progress=1.0)
-
-    def _send_regularly(self) -> None:
-        # Rows must not wait for an iteration of minutes. Between short iterations the solver's own thread is faster: it
-        # need not wait until another thread gives up the interpreter.
-        while not self._ended.wait(max(LEAST_SECONDS, self._due + PATIENCE_SECONDS - time.monotonic())):
-            if time.monotonic() >= self._due + PATIENCE_SECONDS:
-                self._send_new()
-
-    def _send_new(self) -> None:
-        with self._lock:
-            state = (len(self.trace.rows), self._progress)
-            if state != self._last_sent:
-                self._last_sent = state
-                self._send(self._new_iterates())
-            self._due = max(self._due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)
 
     def _new_iterates(self) -> NewIterates:
         trace = self.trace

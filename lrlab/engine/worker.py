@@ -41,11 +41,13 @@ class FollowJob:
 
     def run(self, send: Send) -> None:
         """Send NewIterates, and at last Finished or Failed."""
+        sender = IterateSender(self.job, send)
         try:
-            with blas_threads(self.threads), IterateSender(self.job, send) as sender:
+            with blas_threads(self.threads):
                 trace = run_job(self.job, sender.watch, sender.progress, trace=sender.trace)
             assert trace.stop is not None
         except Exception as error:
+            sender.send_new()
             send(Failed(Failure.of(error).sentence))
         else:
             send(Finished(trace.stop, sender.last_iterates(), trace.seconds))

@@ -90,7 +90,7 @@ def run_job(
 
     scored: the iterations with scores and a record, by default all; the last one has them in any case. In a short
     run, scores cost more than the solver. clock: of solver time and of `max_seconds`, see `drive`. trace: an empty
-    trace of the job, if another thread reads it meanwhile.
+    trace of the job, if the caller reads it meanwhile.
     """
     trace = Trace(job) if trace is None else trace
     # The limit also holds inside an iteration: a pass over simulated data may take minutes.
