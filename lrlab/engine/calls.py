@@ -116,7 +116,7 @@ class Call:
 class Batch:
     """Items under way on one worker.
 
-    seconds: limit. began: when it was sent or has started. starts, last_message_at: of the worker. settled: whether
+    seconds: limit. began: when it was sent or has started, inf while it may wait for its worker. settled: whether
     nothing more is expected of it. deadline, stop: when and why it is ended by force.
     """
 
@@ -125,7 +125,6 @@ class Batch:
     seconds: float
     began: float
     future: Any = None
-    starts: int = 0
     last_message_at: float = -inf
     settled: bool = False
     deadline: float = inf

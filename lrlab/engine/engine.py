@@ -236,12 +236,8 @@ class Engine:
                 return
             call, batch.last_message_at = batch.call, time.monotonic()
             if isinstance(message, Started):
-                batch.began, batch.starts = batch.last_message_at, batch.starts + 1
-            if batch.starts > 2:
-                # An existing scheduler restarts a task by itself when its worker is lost; once is enough.
-                self._forget(key)
-                batch.lose(LOST, retry=True)
-                return
+                # Again after a lost worker: an existing scheduler restarts a task by itself.
+                batch.began = batch.last_message_at
             if isinstance(message, Finished | Failed):
                 log_end(call.items.get(batch.numbers[0]), message)
             if self.address or not isinstance(message, Started):
@@ -289,9 +285,11 @@ class Engine:
             own = {key: batch for key, batch in self._batches.items() if batch.call is call and not batch.settled}
             for key, batch in own.items():
                 batch.deadline, batch.stop = time.monotonic() + CANCEL_SECONDS, Stop.CANCELLED
-                if self.address and not batch.starts:
+                if batch.began == inf:
                     # It waits on its worker behind tasks of others.
-                    self._forget(key)
+                    del self._batches[key]
+                    call.running -= 1
+                    batch.future.release()
             running = {number for key in own.keys() & self._batches for number in own[key].numbers}
             call.give_up(call.items.keys() - running)
         if running:
@@ -320,11 +318,6 @@ class Engine:
         having = (await self._client.scheduler.processing()).items()
         if where := [worker for worker, tasks in having if set(keys).intersection(tasks)]:
             await self._client.run(function, *given, workers=where, nanny=nanny, on_error="ignore")
-
-    def _forget(self, key: str) -> None:
-        batch = self._batches.pop(key)
-        batch.call.running -= 1
-        batch.future.release()
 
     def _end(self, sentence: str) -> None:
         with self._lock:

@@ -154,17 +154,11 @@ def client_of(address: str, seconds: float, security: Any = None) -> Any:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     logging.getLogger("tornado.application").addFilter(is_relevant)
 
-    class StartedLater(Client):
-        """A client that can be closed if it cannot connect; the garbage collector may wait forever to close it."""
-
-        def start(self, **kwargs: Any) -> None:
-            """Leave the start to the caller."""
-
-    made: Any = StartedLater  # untyped
-    client = made(address, timeout=seconds, set_as_default=False, name="lrlab", security=security)
+    client: Any = Client.__new__(Client)
     try:
-        super(made, client).start(timeout=seconds)
+        client.__init__(address, timeout=seconds, set_as_default=False, name="lrlab", security=security)
     except BaseException:
+        # One that cannot connect: the garbage collector may wait forever to close it.
         client.close()
         raise
     return client
