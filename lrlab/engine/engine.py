@@ -65,7 +65,7 @@ class Engine:
         self._cluster: LocalCluster | None = None
         self._calls, self._batches, self._outgrown = list[Call](), dict[str, Batch](), set[str]()
         self._soon_calls = deque[tuple[Callable[..., None], tuple[Any, ...]]]()
-        self._workers, self._spare, self._changed = 0, 0, True
+        self._workers, self._spare = 0, 0
         self._topic = f"lrlab-{uuid.uuid4().hex}"
         if address:
             try:
@@ -149,22 +149,16 @@ class Engine:
     def _serve(self, client: Any) -> None:
         client.subscribe_topic(self._topic, self._receive)
         client.subscribe_topic("worker-restart-memory", lambda event: self._outgrown.add(event[1]["worker"]))
-        client.subscribe_topic("all", self._note_workers)
         self._client = client
         self._in_loop(self._watch())
-
-    def _note_workers(self, event: tuple[float, dict[str, Any]]) -> None:
-        self._changed |= event[1].get("action") in ("add-worker", "remove-worker")
 
     async def _watch(self) -> None:
         warned = -inf
         while self.alive and self._client.status == "running" and (self._cluster is None or self._cluster.alive):
-            if self._changed:
-                self._changed = False
-                with suppress(OSError):
-                    self._workers = sum((await self._client.scheduler.ncores()).values())
-                if self._workers:
-                    self._has_workers.set()
+            with suppress(OSError):
+                self._workers = sum((await self._client.scheduler.ncores()).values())
+            if self._workers:
+                self._has_workers.set()
             self._end_late(time.monotonic())
             self._run_soon()
             self._fill()
@@ -269,7 +263,7 @@ class Engine:
                 return
             batch.call.running -= 1
             if worker:
-                self._workers, self._changed = max(self._workers - 1, 0), True
+                self._workers = max(self._workers - 1, 0)
             if worker in self._outgrown:
                 batch.lose(out_of_memory(self._cluster.memory if self._cluster else None))
             elif worker or error is None:

@@ -69,52 +69,34 @@ class ComputeBatch:
     def run(self, send: Send) -> None:
         """Send BatchDone with the items that were computed."""
         began, results = time.perf_counter(), list[tuple[int, Any]]()
-        with Watchdog(lambda number: send(BatchDone([*results, (number, TIMED_OUT)], 0.0, overdue=True))) as watchdog:
+        lock, over = threading.Lock(), threading.Event()
+        number, wall, processor = 0, math.inf, math.inf
+
+        def watch() -> None:
+            while not over.wait(WATCH_SECONDS):
+                with lock:
+                    if time.perf_counter() > wall or time.process_time() > processor:
+                        over.set()
+                        send(BatchDone([*results, (number, TIMED_OUT)], 0.0, overdue=True))
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
             for number, item in zip(self.numbers, self.items, strict=True):
                 if cancelled() or (results and time.perf_counter() > began + self.seconds):
                     break
-                watchdog.begin(number, getattr(item, "max_seconds", math.inf))
+                most = getattr(item, "max_seconds", math.inf)
+                limit = most + max(most, OVERTIME_SECONDS)
+                with lock:
+                    wall, processor = time.perf_counter() + BUSY * limit, time.process_time() + limit
                 value = computed(self.function, item)
-                if not watchdog.end():
-                    return
-                results.append((number, value))
+                with lock:
+                    wall = processor = math.inf
+                    if over.is_set():
+                        return
+                    results.append((number, value))
+        finally:
+            over.set()
         send(BatchDone(results, time.perf_counter() - began))
-
-
-class Watchdog:
-    """Calls a function, from a separate thread, with the number of an item that has not ended in time."""
-
-    def __init__(self, late: Callable[[int], None]) -> None:
-        self._late, self._number = late, 0
-        self._wall = self._processor = math.inf
-        self._lock, self._over = threading.Lock(), threading.Event()
-
-    def __enter__(self) -> "Watchdog":
-        threading.Thread(target=self._watch, daemon=True).start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._over.set()
-
-    def begin(self, number: int, max_seconds: float) -> None:
-        """Begin an item."""
-        limit = max_seconds + max(max_seconds, OVERTIME_SECONDS)
-        with self._lock:
-            self._number = number
-            self._wall, self._processor = time.perf_counter() + BUSY * limit, time.process_time() + limit
-
-    def end(self) -> bool:
-        """End the item, and return whether it has come back in time."""
-        with self._lock:
-            self._wall = self._processor = math.inf
-            return not self._over.is_set()
-
-    def _watch(self) -> None:
-        while not self._over.wait(WATCH_SECONDS):
-            with self._lock:
-                if time.perf_counter() > self._wall or time.process_time() > self._processor:
-                    self._over.set()
-                    self._late(self._number)
 
 
 def perform(payload: bytes) -> None:
