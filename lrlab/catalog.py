@@ -9,7 +9,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -43,8 +43,6 @@ _lock = threading.RLock()
 PLUGINS: tuple[Plugin, ...] = ()
 LEFT_OUT: tuple[str, ...] = ()
 """Sentences on broken plugins."""
-_broken = set[Source]()
-"""Broken plugins that another process has sent."""
 FAMILIES: tuple[Family, ...]
 MODEL_ENTRIES: Mapping[str, ModelEntry]
 MODELS: Mapping[str, type[Spec]]
@@ -164,18 +162,15 @@ def load(paths: Iterable[str | os.PathLike[str]]) -> None:
     add_all(partial(plugins.from_file, file) for file in files)
 
 
-def sources() -> list[Source]:
+def sources() -> tuple[Source, ...]:
     """Return the sources of this process's plugins, for a worker."""
-    return [plugin.source for plugin in PLUGINS if plugin.source is not None]
+    return tuple(plugin.source for plugin in PLUGINS if plugin.source is not None)
 
 
-def install(sent: Iterable[Source]) -> None:
-    """Add the plugins that another process has sent, broken ones again with a new one; `LEFT_OUT` names them."""
-    global _broken
-    new = [source for source in sent if source not in sources()]
-    if not set(new) <= _broken:
-        add_all(partial(plugins.from_source, source) for source in new)
-        _broken = set(new).difference(sources())
+@lru_cache(maxsize=1)
+def install(sent: tuple[Source, ...]) -> None:
+    """Add the plugins that another process has sent, unless it did the last time; `LEFT_OUT` names broken ones."""
+    add_all(partial(plugins.from_source, source) for source in sent if source not in sources())
 
 
 def spec(model: str, **parameters: object) -> Spec:

@@ -223,7 +223,7 @@ def test_a_broken_plugin_is_named_and_the_others_work(name, tmp_path, monkeypatc
 def test_a_worker_tries_a_broken_plugin_once(tmp_path):
     text = f"import os\nos.mkdir({str(tmp_path / 'tried')!r})\nimport nothing_here"
     for _ in range(3):
-        catalog.install([("broken.py", text.encode())])
+        catalog.install((("broken.py", text.encode()),))
     assert "nothing_here" in catalog.LEFT_OUT[-1]
 
 
