@@ -1,6 +1,7 @@
 """A job: one solver on one spec with all its settings, checked before anything runs; and the memory that it needs."""
 
 import os
+from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -144,14 +145,12 @@ def _solver_that_fits(spec: Spec, entry: SolverEntry, limit: int) -> str:
 
 
 def _largest(spec: Spec, entry: SolverEntry, options: Options, name: str, low: int, limit: int) -> int:
-    def fits(size: int) -> bool:
-        return memory_needed(spec.replace(**{name: size}), entry, options) <= limit
+    def needed(size: int) -> int:
+        return memory_needed(spec.replace(**{name: size}), entry, options)
 
-    high = getattr(spec, name)
+    sizes = range(low, getattr(spec, name))
     try:
-        while low < high:
-            middle = (low + high + 1) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle - 1)
-        return low if fits(low) else 0
+        fitting = bisect_right(sizes, limit, key=needed)
     except InputError:
         return 0
+    return sizes[fitting - 1] if fitting else 0
