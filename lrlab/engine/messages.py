@@ -1,7 +1,6 @@
 """Messages between workers and callers, their inbox, and the value of an item that failed."""
 
 import threading
-import time
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -109,17 +108,15 @@ Send = Callable[[Message], None]
 
 
 class Inbox:
-    """Messages that wait for their reader. first_message_at: time of the first. received: how many have come."""
+    """Messages that wait for their reader. received: how many have come."""
 
     def __init__(self) -> None:
         self._messages: deque[tuple[int, Message]] = deque()
         self._arrived = threading.Event()
-        self.first_message_at: float | None = None
         self.received = 0
 
     def put(self, message: Message, number: int = 0) -> None:
         """Add a message about the job with this number."""
-        self.first_message_at = self.first_message_at or time.monotonic()
         self._messages.append((number, message))
         self.received += 1
         self._arrived.set()

@@ -21,7 +21,6 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
-from math import inf
 from typing import Any, NamedTuple
 
 from lrlab.engine.messages import BatchDone, EngineClosed, Failed, Failure, Inbox
@@ -33,8 +32,6 @@ from lrlab.runs.run import Progress, silent
 POLL_SECONDS = 0.05
 BATCH_SECONDS = 0.2
 """Seconds of work in a batch, and between two deliveries of results."""
-PAUSE, LONGEST_PAUSE_SECONDS = 9.0, 0.25
-"""Pause before more results are handed on, as a multiple of the time that the last ones took to use."""
 
 
 class ItemResult(NamedTuple):
@@ -158,23 +155,17 @@ class WorkerResults(Results):
         super().__init__(items)
         self._inbox, self._cancel = inbox, cancel
         self._ended: RuntimeError | None = None
-        self._handed_on_at = inf
         inbox.belongs_to(self, cancel)
 
     def take(self, wait_seconds: float = POLL_SECONDS) -> list[ItemResult]:
         """Return new results; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""
         if not self.alive:
             return []
-        if wait_seconds:
-            # A slow reader, such as a store that waits for a disk, gets more results at a time.
-            used = max(0.0, time.monotonic() - self._handed_on_at)
-            time.sleep(min(wait_seconds, PAUSE * used, LONGEST_PAUSE_SECONDS))
-            self._inbox.wait(wait_seconds)
+        self._inbox.wait(wait_seconds)
         results = self._received()
         if self._ended and not results:
             self._closed = True
             raise self._ended
-        self._handed_on_at = time.monotonic() if results else inf
         return results
 
     def _end(self) -> list[ItemResult]:
@@ -190,7 +181,7 @@ class WorkerResults(Results):
                 case Failed(sentence):
                     # An engine that closes gives up closed work, too, with another sentence.
                     self._ended = self._ended or (RuntimeError(sentence) if sentence else EngineClosed())
-        self._began = self._inbox.first_message_at
+        self._began = self._began or (time.monotonic() if results else None)
         self.done += len(results)
         return results
 
