@@ -23,8 +23,7 @@ from typing import Any
 import pandas as pd
 
 from lrlab import __version__, presets
-from lrlab.engine.messages import Failure
-from lrlab.engine.results import LocalResults
+from lrlab.engine.results import Failure, LocalResults
 from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset

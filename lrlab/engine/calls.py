@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from lrlab.engine.messages import BatchDone, Failed, Failure, Finished, Inbox, Message
+from lrlab.engine.live import BatchDone, Failed, Finished, Inbox, Message
+from lrlab.engine.results import Failure
 from lrlab.engine.worker import BUSY, OVERTIME_SECONDS, ComputeBatch, FollowJob
 from lrlab.protocol import Stop
 from lrlab.runs.job import GIB, Job

@@ -21,10 +21,9 @@ from typing import Any
 from lrlab import catalog, extras
 from lrlab.engine import worker as worker_side
 from lrlab.engine.calls import KILL, PERFORM, Batch, Call, log_end, next_call, out_of_memory
-from lrlab.engine.live import LiveRuns
+from lrlab.engine.live import BatchDone, Failed, Finished, LiveRuns, Queued, Started
 from lrlab.engine.local_cluster import LocalCluster, client_of
-from lrlab.engine.messages import BatchDone, Failed, Finished, Queued, Started, one_line
-from lrlab.engine.results import BATCH_SECONDS, Results, Together, WorkerResults
+from lrlab.engine.results import BATCH_SECONDS, Results, Together, WorkerResults, one_line
 from lrlab.engine.worker import OVERTIME_SECONDS
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop

@@ -1,20 +1,111 @@
-"""Runs that are followed: a worker sends their iterates, and a page, a notebook or the shell holds them.
+"""Runs that are followed: a worker sends their iterates, and a page, a notebook or the shell holds them; all messages.
 
 The engine only fills an inbox. Traces change only in `LiveRuns.refresh`, which the drawing thread calls.
 """
 
+import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-from lrlab.engine.messages import Failed, Finished, Inbox, Message, NewIterates, Queued, Send, Started
-from lrlab.protocol import Iterate
+from lrlab.arrays import Intervals
+from lrlab.protocol import Estimate, Iterate, Stop
 from lrlab.runs.job import Job
 from lrlab.runs.trace import Row, Trace, single
 
 WAIT_SECONDS = 1.0
 SEND_SECONDS, LEAST_SECONDS = 0.05, 0.02
 """Period of messages; shortest pause after a message that took long."""
+
+
+class Started(NamedTuple):
+    """A worker has begun."""
+
+
+class Queued(NamedTuple):
+    """The job waits for a worker, behind so many other callers."""
+
+    ahead: int
+
+
+class NewIterates(NamedTuple):
+    """What a run has recorded since the last message.
+
+    rows, history: the new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
+    precision until the run has ended; None if the model does not show estimates. progress: fraction of the pass over
+    the data. intervals: of the newest estimate.
+    """
+
+    rows: list[Row]
+    history: list[tuple[int, Estimate]]
+    stride: int
+    estimate: Estimate | None
+    note: str
+    progress: float
+    intervals: Intervals | None = None
+
+
+class Finished(NamedTuple):
+    """The run has ended; `iterates` are the last ones, None if it was ended by force or never began.
+
+    seconds: duration of a run without an iterate.
+    """
+
+    stop: Stop
+    iterates: NewIterates | None = None
+    seconds: float = 0.0
+
+
+class Failed(NamedTuple):
+    """A run, or everything that one call asked for, cannot continue; the sentence says why ("" after a cancel)."""
+
+    sentence: str
+
+
+class BatchDone(NamedTuple):
+    """(number of the item, value or Failure) of the items that were computed, and their seconds in all.
+
+    overdue: the last item has not come back in time, and its worker is to be ended.
+    """
+
+    results: list[tuple[int, Any]]
+    seconds: float
+    overdue: bool = False
+
+
+Message = Started | Queued | NewIterates | Finished | Failed | BatchDone
+Send = Callable[[Message], None]
+
+
+class Inbox:
+    """Messages that wait for their reader. received: how many have come."""
+
+    def __init__(self) -> None:
+        self._messages: deque[tuple[int, Message]] = deque()
+        self._arrived = threading.Event()
+        self.received = 0
+
+    def put(self, message: Message, number: int = 0) -> None:
+        """Add a message about the job with this number."""
+        self._messages.append((number, message))
+        self.received += 1
+        self._arrived.set()
+
+    def take(self) -> list[tuple[int, Message]]:
+        """Return (number, message) of all messages, the oldest first, and remove them."""
+        self._arrived.clear()
+        return [self._messages.popleft() for _ in range(len(self._messages))]
+
+    def wait(self, seconds: float) -> None:
+        """Return when there is a message, or after so many seconds."""
+        self._arrived.wait(seconds)
+
+    def belongs_to(self, holder: object, cancel: Callable[[], None]) -> None:
+        """Call `cancel` when nobody holds the reader of these messages any more, but not at the end of the program."""
+        finalizer: Any = weakref.finalize(holder, cancel)
+        finalizer.atexit = False
 
 
 class LiveRun:

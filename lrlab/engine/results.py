@@ -21,17 +21,52 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lrlab.engine.messages import BatchDone, EngineClosed, Failed, Failure, Inbox
+from lrlab.engine.live import BatchDone, Failed, Inbox
 from lrlab.parameters import InputError
 from lrlab.protocol import Stop
 from lrlab.runs.job import cores
-from lrlab.runs.run import Progress, silent
+from lrlab.runs.run import NumericalBreakdown, Progress, silent
 
 POLL_SECONDS = 0.05
 BATCH_SECONDS = 0.2
 """Seconds of work in a batch, and between two deliveries of results."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The sentence that says why an item has no value, and its InputError if it was one."""
+
+    sentence: str
+    error: InputError | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        """Return an exception as one sentence."""
+        if isinstance(error, InputError | NumericalBreakdown):
+            return cls(str(error), error if isinstance(error, InputError) else None)
+        if isinstance(error, MemoryError):
+            return cls("The job needed more memory than there is: lower n or p.")
+        return cls(f"The job failed inside the solver ({type(error).__name__}: {one_line(error)}).")
+
+
+TIMED_OUT = Failure(Stop.TIMEOUT.value)
+"""The value of an item that a worker ended by force."""
+
+
+def one_line(error: BaseException) -> str:
+    """Return the message of an exception on one line of at most 200 characters."""
+    return " ".join(str(error).split())[:200]
+
+
+class EngineClosed(RuntimeError):
+    """The engine was closed while it computed, for example by a server that ended."""
+
+    def __init__(self) -> None:
+        """Give the remedy."""
+        super().__init__("The engine was closed: run it again.")
 
 
 class ItemResult(NamedTuple):

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog
-from lrlab.engine.live import IterateSender
-from lrlab.engine.messages import TIMED_OUT, BatchDone, Failed, Failure, Finished, Message, Send, Started
-from lrlab.engine.results import computed
+from lrlab.engine.live import BatchDone, Failed, Finished, IterateSender, Message, Send, Started
+from lrlab.engine.results import TIMED_OUT, Failure, computed
 from lrlab.runs.job import Job
 from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lrlab import catalog, code_hash
-from lrlab.engine.messages import Failure
-from lrlab.engine.results import POLL_SECONDS, ItemResult, LocalResults, Results, Start
+from lrlab.engine.results import POLL_SECONDS, Failure, ItemResult, LocalResults, Results, Start
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.run import Trial, TrialResult
 from lrlab.store.store import Store, key_of

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from lrlab import catalog
 from lrlab.engine.engine import on_workers
-from lrlab.engine.messages import TIMED_OUT, Failure
-from lrlab.engine.results import ItemResult, Results, Start, collect
+from lrlab.engine.results import TIMED_OUT, Failure, ItemResult, Results, Start, collect
 from lrlab.parameters import counted
 from lrlab.plugins import AnySolver
 from lrlab.protocol import Spec, Stop

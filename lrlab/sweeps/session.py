@@ -14,8 +14,7 @@ from weakref import WeakValueDictionary
 
 from lrlab import settings
 from lrlab.engine.engine import on_workers
-from lrlab.engine.messages import EngineClosed, Failure
-from lrlab.engine.results import Start
+from lrlab.engine.results import EngineClosed, Failure, Start
 from lrlab.parameters import InputError
 from lrlab.store.store import SharedStore, Store
 from lrlab.sweeps.definition import Sweep

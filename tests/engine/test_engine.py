@@ -20,9 +20,8 @@ import pytest
 from lrlab import InputError, Iterate, Stop, spec
 from lrlab.engine.calls import Call
 from lrlab.engine.engine import Engine
-from lrlab.engine.live import LiveRuns
-from lrlab.engine.messages import TIMED_OUT, BatchDone, Failure
-from lrlab.engine.results import LocalResults, collect
+from lrlab.engine.live import BatchDone, LiveRuns
+from lrlab.engine.results import TIMED_OUT, Failure, LocalResults, collect
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.run import Trial, run_job, run_trial
 from lrlab.runs.trace import Trace

@@ -27,8 +27,7 @@ from lrlab.engine import engine as engines
 from lrlab.engine import local_cluster
 from lrlab.engine.engine import Engine, get_engine
 from lrlab.engine.local_cluster import LocalCluster, client_of
-from lrlab.engine.messages import EngineClosed
-from lrlab.engine.results import LocalResults, collect
+from lrlab.engine.results import EngineClosed, LocalResults, collect
 from lrlab.runs.job import make_job
 from lrlab.runs.run import Trial, run_job, run_trial
 from lrlab.store.store import Store

@@ -16,9 +16,8 @@ from lrlab.engine import live, worker
 from lrlab.engine import solve as solving
 from lrlab.engine.calls import SHORT_SECONDS, next_call
 from lrlab.engine.engine import Engine, on_workers
-from lrlab.engine.live import SEND_SECONDS, IterateSender
-from lrlab.engine.messages import BatchDone, Failed, Failure, Inbox
-from lrlab.engine.results import LocalResults, Together, WorkerResults, collect
+from lrlab.engine.live import SEND_SECONDS, BatchDone, Failed, Inbox, IterateSender
+from lrlab.engine.results import Failure, LocalResults, Together, WorkerResults, collect
 from lrlab.parameters import InputError
 from lrlab.protocol import Iterate, Stop
 from lrlab.runs.job import make_job

@@ -9,7 +9,7 @@ import pytest
 import lrlab
 from lrlab import InputError, catalog
 from lrlab.__main__ import main
-from lrlab.engine.messages import Failure
+from lrlab.engine.results import Failure
 from lrlab.engine.solve import solve
 from lrlab.protocol import Interrupted, Iterate, Limits, Stop
 from lrlab.runs import run, theory

@@ -15,8 +15,7 @@ from scipy.stats import binomtest
 import lrlab
 from lrlab import InputError, spec
 from lrlab.__main__ import main
-from lrlab.engine.messages import TIMED_OUT
-from lrlab.engine.results import LocalResults
+from lrlab.engine.results import TIMED_OUT, LocalResults
 from lrlab.model_entry import Success
 from lrlab.models.axes import axes, place
 from lrlab.models.single_index import FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing

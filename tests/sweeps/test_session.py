@@ -10,8 +10,7 @@ from itertools import count
 import pytest
 
 from lrlab import InputError, spec
-from lrlab.engine.messages import EngineClosed
-from lrlab.engine.results import LocalResults
+from lrlab.engine.results import EngineClosed, LocalResults
 from lrlab.store import store as stores
 from lrlab.store.store import SharedStore, Store, default_path, get_shared_store
 from lrlab.sweeps import session

@@ -14,7 +14,7 @@ import pytest
 from lrlab import catalog, spec
 from lrlab.__main__ import main
 from lrlab.engine.live import LiveRun
-from lrlab.engine.messages import Failure
+from lrlab.engine.results import Failure
 from lrlab.figures.recovery import MOVING_MARKS
 from lrlab.models.axes import positions
 from lrlab.parameters import declared

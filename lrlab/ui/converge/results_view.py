@@ -15,8 +15,7 @@ from lrlab import catalog
 from lrlab.catalog import family, model_entry
 from lrlab.engine.engine import on_workers, together
 from lrlab.engine.live import LiveRun, LiveRuns
-from lrlab.engine.messages import Failure
-from lrlab.engine.results import Results
+from lrlab.engine.results import Failure, Results
 from lrlab.figures import convergence, recovery, theme
 from lrlab.figures.build import Figure, Node
 from lrlab.figures.recovery import MOST_POINTS, MOVING_MARKS, Recovery

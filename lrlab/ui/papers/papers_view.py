@@ -11,8 +11,7 @@ import streamlit as st
 
 from lrlab import presets
 from lrlab.engine.engine import on_workers, together
-from lrlab.engine.messages import Failure
-from lrlab.engine.results import Results
+from lrlab.engine.results import Failure, Results
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
 from lrlab.models.axes import axes

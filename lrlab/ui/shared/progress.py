@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 
 from lrlab.engine.engine import shortage
-from lrlab.engine.messages import Failure
+from lrlab.engine.results import Failure
 from lrlab.parameters import counted, duration
 from lrlab.ui.widgets import plot
 from lrlab.ui.widgets.text import show_error
