@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lrlab.arrays import Array, Mask
+from lrlab.arrays import Mask
 from lrlab.parameters import InputError, Parameter, Value, counted, display_name
-from lrlab.protocol import Spec
+from lrlab.protocol import Spec, View
 from lrlab.solver_entry import Options, SolverEntry, nothing_known
 
 Range = tuple[float, float, str]
@@ -100,22 +101,11 @@ class Goal:
         return self.rule(noise).level
 
 
-class Panel(NamedTuple):
-    """A heat map of values (rows, columns); missing values are nan.
-
-    scale: "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, or "sizes" from 0.
-    """
-
-    title: str
-    values: Array
-    scale: Literal["signed", "bits", "labels", "sizes"] = "signed"
-
-
 class Measured(NamedTuple):
-    """A summary of the data: `words` compare measurements with unknowns, `panels` show the first measurements."""
+    """A summary of the data: `words` compare measurements with unknowns, `panels` show the first ones, by title."""
 
     words: str
-    panels: Sequence[Panel] = ()
+    panels: Mapping[str, View] = MappingProxyType({})
 
 
 class Outcome(NamedTuple):

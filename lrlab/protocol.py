@@ -78,14 +78,14 @@ def proceed(fraction: float) -> None:
 
 
 class View(NamedTuple):
-    """A picture of a ground truth or an estimate: values (rows, columns), nan if missing, and names of both.
+    """A picture of a ground truth, an estimate or data: values (rows, columns), nan if missing, and names of both.
 
-    scale: "gray" levels in 0..1, "bytes" of gray, "signed" numbers, or "kinds", whole numbers from 0 that stand for
-    colors.
+    scale: "gray" levels in 0..1, "bytes" of gray, "signed" numbers, "bits" -1 and 1, "labels" 0 and 1, "sizes" from 0,
+    or "kinds", whole numbers from 0 that stand for colors.
     """
 
     values: Array
-    scale: Literal["gray", "bytes", "signed", "kinds"]
+    scale: Literal["gray", "bytes", "signed", "bits", "labels", "sizes", "kinds"] = "signed"
     rows: Sequence[str] = ()
     columns: Sequence[str] = ()
 

@@ -14,7 +14,6 @@ from lrlab.arrays import Array, Intervals
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node, grid, trace
 from lrlab.lowrank import LowRank
-from lrlab.model_entry import Panel
 from lrlab.protocol import View
 
 STEMS = 64
@@ -309,8 +308,8 @@ def caption(run: Recovery) -> str:
     return "<br>".join([*textwrap.wrap(run.title.partition(" (")[0], 24), words])
 
 
-def measured(panels: Sequence[Panel], height: int) -> Figure:
-    """Return panels in one column."""
-    maps = [heat(panel.values, panel.scale) for panel in panels]
-    drawn = tiles(maps, [panel.title for panel in panels], 1, height=height)
+def measured(panels: Mapping[str, View], height: int) -> Figure:
+    """Return pictures, by title, in one column."""
+    maps = [heat(panel.values, panel.scale) for panel in panels.values()]
+    drawn = tiles(maps, list(panels), 1, height=height)
     return drawn.update_layout(plot_bgcolor=theme.faint(theme.INK, 0.08))

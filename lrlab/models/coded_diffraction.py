@@ -11,13 +11,13 @@ from scipy.fft import fftshift
 
 from lrlab.arrays import Array, Vector
 from lrlab.linalg import frozen
-from lrlab.model_entry import OVER_BOUND, Family, Goal, Measured, ModelEntry, Outcome, Panel, best_of, recovery
+from lrlab.model_entry import OVER_BOUND, Family, Goal, Measured, ModelEntry, Outcome, best_of, recovery
 from lrlab.models import phase_retrieval, signals
 from lrlab.models.phase_retrieval import PhaseRetrievalProblem, PhaseSpec
 from lrlab.models.pictures import NAMES, picture
 from lrlab.operators.coded import CodedFourier
 from lrlab.parameters import choice, number
-from lrlab.protocol import Checkpoint, child, proceed
+from lrlab.protocol import Checkpoint, View, child, proceed
 from lrlab.theory.cramer_rao import least_image_error
 
 RECOVERED = 0.01
@@ -122,7 +122,7 @@ def measured(spec: CodedDiffraction) -> Measured:
     pattern = pattern[low : low + SHOWN, low : low + SHOWN]
     counts = f"counts, {spec.photons:g} a pixel on average," if spec.photons else "numbers"
     words = f"{spec.m:,} {counts} for {spec.degrees_of_freedom:,} real degrees of freedom; brighter is larger."
-    return Measured(words, [Panel("first pattern, roots of its counts", pattern, "sizes")])
+    return Measured(words, {"first pattern, roots of its counts": View(pattern, "sizes")})
 
 
 def verdict(spec: CodedDiffraction, outcomes: Sequence[Outcome]) -> str:

@@ -19,13 +19,12 @@ from lrlab.model_entry import (
     Measured,
     ModelEntry,
     Outcome,
-    Panel,
     Success,
     recovery,
 )
 from lrlab.models.signals import overlap_at, strip
 from lrlab.parameters import InputError, choice, gaussian_noise, number
-from lrlab.protocol import Checkpoint, Problem, Spec, proceed
+from lrlab.protocol import Checkpoint, Problem, Spec, View, proceed
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import sparse_limits
 from lrlab.theory.state_evolution import ratios
@@ -141,7 +140,7 @@ def measured(spec: Any) -> Measured:
     digits = f"{spec.bits} bits" if spec.bits > 1 else "one bit" if spec.bits else "all digits"
     words = f"{spec.n:,} measurements of {digits} for {spec.sparsity:,} of {spec.p:,} entries other than 0."
     first = spec.build().y[:400]
-    return Measured(words, [Panel(f"the first {len(first)} measurements", strip(first), "signed")])
+    return Measured(words, {f"the first {len(first)} measurements": View(strip(first))})
 
 
 def fewest(spec: Any) -> float:

@@ -179,7 +179,7 @@ def measured(spec: OneBitCompletion) -> Measured:
     problem = spec.build()
     m, unknowns = spec.measurements, spec.degrees_of_freedom
     words = f"{m:,} bits for {unknowns:,} degrees of freedom, {m / unknowns:.3g} bits for each. Blue: 1."
-    return Measured(words, [views.corner(problem.operator, problem.y, "bits", "bits")])
+    return Measured(words, views.corner(problem.operator, problem.y, "bits", "bits"))
 
 
 def verdict(spec: OneBitCompletion, outcomes: Sequence[Outcome]) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.linalg import errors_of
-from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Measured, Outcome, Panel, Success, best_of, recovery
+from lrlab.model_entry import HARD, IMPOSSIBLE, POSSIBLE, Goal, Measured, Outcome, Success, best_of, recovery
 from lrlab.parameters import InputError
+from lrlab.protocol import View
 from lrlab.solver_entry import Options, SolverEntry
 from lrlab.theory import finite_best, predicted_overlap, spiked
 from lrlab.theory.hermite import answers_needed
@@ -40,7 +41,7 @@ def index_measured(spec: Any) -> Measured:
     unknowns = f"{spec.sparsity} non-zero of {spec.p:,}" if spec.sparsity else f"{spec.p:,}"
     flipped = f"; a fraction of {spec.flip:g} is flipped" if spec.flip else ""
     words = f"{spec.n:,} bits for {unknowns} entries{flipped}. Blue: yᵢ = 1, orange: −1."
-    return Measured(words, [Panel(f"the first {len(answers)} responses", strip(answers), "bits")])
+    return Measured(words, {f"the first {len(answers)} responses": View(strip(answers), "bits")})
 
 
 def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
@@ -94,7 +95,7 @@ def phase_measured(spec: Any) -> Measured:
     few = min(spec.m, SHOWN)
     name = "magnitudes" if spec.data == "magnitude" else "intensities"
     words = f"{spec.m:,} {name} for {spec.degrees_of_freedom:,} real degrees of freedom; brighter is larger."
-    return Measured(words, [Panel(f"the first {few} {name}", strip(spec.replace(m=few).build().y), "sizes")])
+    return Measured(words, {f"the first {few} {name}": View(strip(spec.replace(m=few).build().y), "sizes")})
 
 
 def phase_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import THRESHOLDS, LowRank, rows_of
-from lrlab.model_entry import Goal, Measured, Outcome, Panel, recovery
+from lrlab.model_entry import Goal, Measured, Outcome, recovery
 from lrlab.models import ranking
 from lrlab.models.low_rank_problem import RECOVERED
 from lrlab.models.pictures import digit, picture
@@ -134,13 +134,13 @@ def measured_matrix(spec: Any) -> Measured:
         if spec.data_bytes > MOST_BYTES:
             return Measured(words)
         problem = spec.build()
-        return Measured(words, [corner(problem.operator, problem.b, "observed")])
+        return Measured(words, corner(problem.operator, problem.b, "observed"))
     words = f"{unknowns}, {spec.measurements:,} values; the image shows one of them."
     one = spec.replace(m=1)
-    return Measured(words, _products(one.build()) if one.data_bytes <= MOST_BYTES else ())
+    return Measured(words, _products(one.build()) if one.data_bytes <= MOST_BYTES else {})
 
 
-def _products(problem: Any, side: int = 48) -> list[Panel]:
+def _products(problem: Any, side: int = 48) -> dict[str, View]:
     """Return the first measurement and the ground truth, at most `side` rows and columns of each."""
     operator, W, b = problem.operator, problem.truth, float(problem.b[0])
     rows, columns = (np.linspace(0, size - 1, min(size, side)).round().astype(int) for size in W.shape)
@@ -151,16 +151,16 @@ def _products(problem: Any, side: int = 48) -> list[Panel]:
         name = "x₁x₁ᵀ" if operator.symmetric else "x₁y₁ᵀ"
     unknown = "L" if operator.symmetric else "W"
     words = f"{name}, and ⟨{name}, {unknown}⟩ = {b:.3g}".replace("-", "−")
-    return [Panel(words, measurement), Panel(unknown, W.left[rows] @ W.V[columns].T)]
+    return {words: View(measurement), unknown: View(W.left[rows] @ W.V[columns].T)}
 
 
-def corner(operator: Entries, values: Array, name: str, scale: Any = "signed", side: int = 80) -> Panel:
-    """Return the observed entries in at most the first `side` rows and columns of a matrix."""
+def corner(operator: Entries, values: Array, name: str, scale: Any = "signed", side: int = 80) -> dict[str, View]:
+    """Return the observed entries in at most the first `side` rows and columns of a matrix, by their title."""
     high, wide = (min(size, side) for size in operator.table)
     inside = (operator.rows < high) & (operator.columns < wide)
     table = np.full((high, wide), np.nan)
     table[operator.rows[inside], operator.columns[inside]] = values[inside]
-    return Panel(f"{name} in rows 1–{high}, columns 1–{wide}", table, scale)
+    return {f"{name} in rows 1–{high}, columns 1–{wide}": View(table, scale)}
 
 
 GOAL = Goal("weakest_error", RECOVERED, noises=3.0)
@@ -187,7 +187,7 @@ def measured_rows(spec: Any) -> Measured:
     if spec.data_bytes > MOST_BYTES:
         return Measured(words)
     values, _ = _first_look(spec)
-    return Measured(f"{words} Blue: relevant, gray: not, empty: not observed.", [_rows_panel(values, "labels")])
+    return Measured(f"{words} Blue: relevant, gray: not, empty: not observed.", _rows(values, "labels"))
 
 
 def measured_signs(spec: Any) -> Measured:
@@ -199,18 +199,18 @@ def measured_signs(spec: Any) -> Measured:
     block = next(spec.build().blocks(0))
     few = min(ROWS, len(block.y))
     if block.labels is None:
-        return Measured(words, [_rows_panel(block.y[:few, :LABELS], "bits")])
+        return Measured(words, _rows(block.y[:few, :LABELS], "bits"))
     values = np.full((few, spec.d2), np.nan)
     values[np.arange(few), block.labels[:few]] = block.y[:few]
-    return Measured(words, [_rows_panel(values[:, :LABELS], "bits")])
+    return Measured(words, _rows(values[:, :LABELS], "bits"))
 
 
 def _unknowns(spec: Any) -> str:
     return f"{spec.rank * (sum(spec.size) - spec.rank):,}"
 
 
-def _rows_panel(values: Array, scale: Any) -> Panel:
-    return Panel(f"rows 1–{len(values)}, labels 1–{values.shape[1]}", values, scale)
+def _rows(values: Array, scale: Any) -> dict[str, View]:
+    return {f"rows 1–{len(values)}, labels 1–{values.shape[1]}": View(values, scale)}
 
 
 def frequency_scores(spec: Any) -> dict[str, float]:

@@ -20,9 +20,8 @@ from lrlab.engine.engine import get_engine
 from lrlab.figures import recovery, theme
 from lrlab.figures.build import Figure
 from lrlab.figures.runs import measures_of, recoveries
-from lrlab.model_entry import Panel
 from lrlab.parameters import InputError, Parameter, Value, declared
-from lrlab.protocol import Limits
+from lrlab.protocol import Limits, View
 from lrlab.runs.job import Job
 from lrlab.ui.converge import results_view, run_controls
 from lrlab.ui.converge.run_controls import HEIGHT, CurveSettings
@@ -296,7 +295,7 @@ def figure(fit: Fit) -> Figure:
     """Return the picture of an estimate: the link of responses, or matrices and images."""
     problem: Any = fit.trace.problem
     if not isinstance(problem, ResponsesProblem):
-        return recovery.measured([Panel(*part) for part in problem.parts(fit.trace).items()], HEIGHT)
+        return recovery.measured({title: View(values) for title, values in problem.parts(fit.trace).items()}, HEIGHT)
     link, color = fit.trace.link.table, theme.PALETTE[0]
     chart = Figure()
     theme.band(chart, link["index"], link["low"], link["high"], color, "95% band")
