@@ -15,9 +15,10 @@ from plotly.graph_objects import Figure
 
 import lrlab
 from lrlab import catalog, presets, settings
+from lrlab.engine.live import LiveRun
 from lrlab.engine.results import LocalResults
 from lrlab.figures import convergence
-from lrlab.figures.runs import Run, recoveries, verdict
+from lrlab.figures.runs import recoveries, verdict
 from lrlab.parameters import InputError, declared
 from lrlab.presets import sweeps
 from lrlab.presets.papers import PAPERS, paper_of
@@ -263,7 +264,7 @@ def table():
 def test_a_trace_has_the_figure_of_the_page(trace):
     figure = trace.figure(measure="overlap")
     assert isinstance(figure, Figure)
-    drawn = recoveries(SPEC, [Run(trace.job, trace)])
+    drawn = recoveries(SPEC, [LiveRun(trace.job, trace)])
     page = convergence.curves(drawn, "overlap", log_y=True, hold=True)
     assert [one.name for one in figure.data] == [one.get("name") for one in page.data]
     first = figure.to_plotly_json()["data"][0]

@@ -109,14 +109,14 @@ class Inbox:
 
 
 class LiveRun:
-    """One followed job; `trace` grows with every `LiveRuns.refresh`.
+    """One followed job, or with a trace one that is done; `trace` grows with every `LiveRuns.refresh`.
 
     error: the sentence of a run that failed. ahead: how many callers come before a run that waits.
     """
 
-    def __init__(self, job: Job) -> None:
-        self.job, self.trace = job, Trace(job)
-        self.state: Literal["waiting", "running", "done", "failed"] = "waiting"
+    def __init__(self, job: Job, trace: Trace | None = None) -> None:
+        self.job, self.trace = job, trace or Trace(job)
+        self.state: Literal["waiting", "running", "done", "failed"] = "done" if trace else "waiting"
         self.progress, self.error, self.ahead = 0.0, "", 0
 
     @property

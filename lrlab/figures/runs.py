@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from html import escape
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from lrlab import catalog
 from lrlab.aliases import METRICS
 from lrlab.arrays import Intervals
 from lrlab.catalog import family
+from lrlab.engine.live import LiveRun
 from lrlab.figures import convergence, theme
 from lrlab.figures.recovery import Recovery
 from lrlab.lowrank import LowRank, columns_normalised
@@ -122,14 +123,6 @@ def outcomes(runs: Sequence[Any], drawn: Sequence[Recovery]) -> list[Outcome]:
     ]
 
 
-class Run(NamedTuple):
-    """A run that is over, as pages hold one that is followed."""
-
-    job: Job
-    trace: "Trace"
-    over: bool = True
-
-
 def compare(
     traces: "Sequence[Trace]", measure: str = "", time: str = "iteration", *, log_x: bool = False, log_y: bool = True
 ) -> Any:
@@ -145,7 +138,7 @@ def compare(
         raise InputError("traces", "some, all of one model", got, "give a list of traces of one model")
     measure = metric_of(traces[0].job.spec, measure)
     require_known(time, tuple(convergence.TIMES), what="time")
-    drawn = [recoveries(trace.job.spec, [Run(trace.job, trace)])[0] for trace in traces]
+    drawn = [recoveries(trace.job.spec, [LiveRun(trace.job, trace)])[0] for trace in traces]
     if len({trace.job.solver for trace in traces}) < len(traces):
         words = [differences(one, [t for t in traces if t.job.solver == one.job.solver]) for one in traces]
         drawn = [
@@ -169,7 +162,7 @@ def differences(trace: "Trace", others: "Sequence[Trace]") -> str:
 
 def verdict(trace: "Trace") -> str:
     """Return the sentence that pages show above a run; for your data its first metric."""
-    spec, runs = trace.job.spec, [Run(trace.job, trace)]
+    spec, runs = trace.job.spec, [LiveRun(trace.job, trace)]
     if spec.synthetic:
         return family(spec.model).verdict(spec, outcomes(runs, recoveries(spec, runs)))
     last = trace.rows[-1] if trace.rows else {}

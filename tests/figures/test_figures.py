@@ -8,11 +8,12 @@ import pandas as pd
 import pytest
 
 from lrlab import catalog, linalg
+from lrlab.engine.live import LiveRun
 from lrlab.engine.solve import solve
 from lrlab.figures import convergence as drawn
 from lrlab.figures import recovery, theme, transition
 from lrlab.figures.build import Figure
-from lrlab.figures.runs import Run, aligned, real_parts, recoveries, styles
+from lrlab.figures.runs import aligned, real_parts, recoveries, styles
 from lrlab.models.single_index import FAMILY
 from lrlab.runs import theory
 from lrlab.sweeps.winners import Outcome
@@ -78,7 +79,7 @@ def spec_and_trace(**parameters):
 
 
 def recovery_of(trace):
-    return recoveries(trace.job.spec, [Run(trace.job, trace)])[0]
+    return recoveries(trace.job.spec, [LiveRun(trace.job, trace)])[0]
 
 
 def values(axis):

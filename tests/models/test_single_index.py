@@ -11,9 +11,10 @@ from PIL import Image
 
 import lrlab
 from lrlab import catalog
+from lrlab.engine.live import LiveRun
 from lrlab.figures import recovery
 from lrlab.figures.recovery import Recovery, measured
-from lrlab.figures.runs import Run, recoveries, truth_of
+from lrlab.figures.runs import recoveries, truth_of
 from lrlab.model_entry import Outcome, Success
 from lrlab.models import pictures, signals, single_index, views
 from lrlab.models.single_index import CustomLink, FlippedLogistic, OneBitPhaseRetrieval, OneBitSensing
@@ -305,7 +306,7 @@ def test_the_truth_is_drawn_as_itself_and_an_estimate_in_the_same_place(model):
     trace = lrlab.solve(spec, solver, max_iter=3)
     shown = spec.view(trace.estimate)
     assert shown.values.shape == true.values.shape and spec.view_words
-    runs = recoveries(spec, [Run(trace.job, trace)])
+    runs = recoveries(spec, [LiveRun(trace.job, trace)])
     drawn = recovery.views(spec.view, runs, height=400)
     assert len(drawn.data) == 2 and np.array_equal(drawn.data[0].z, true.values.astype(np.float32), equal_nan=True)
     frames = recovery.frames(partial(recovery.views, spec.view, height=400), runs)

@@ -13,9 +13,10 @@ import lrlab
 from benchmarks.coverage import coverage
 from lrlab import catalog, linalg
 from lrlab.__main__ import main
+from lrlab.engine.live import LiveRun
 from lrlab.engine.solve import solve
 from lrlab.figures import recovery
-from lrlab.figures.runs import Run, recoveries
+from lrlab.figures.runs import recoveries
 from lrlab.linalg import unit
 from lrlab.solvers.single_index.index_links import LogOdds
 from lrlab.solvers.single_index.link_free import link_free_refinement
@@ -192,7 +193,7 @@ def test_intervals_are_in_the_document_of_solve_and_in_its_rows(capsys):
 
 def test_stems_have_bars_for_the_last_estimate_alone():
     trace = solve(catalog.spec("one-bit-sensing", n=500, p=8), SOLVER, max_iter=3)
-    [run] = recoveries(trace.job.spec, [Run(trace.job, trace)])
+    [run] = recoveries(trace.job.spec, [LiveRun(trace.job, trace)])
     truth = trace.problem.truth
     figure = recovery.recovery(truth, [run])
     bars = [scatter.error_y.array for scatter in figure.data if scatter.error_y is not None]
