@@ -81,7 +81,7 @@ class Call:
         elif number in self.items:
             self.inbox.put(message, number)
             if isinstance(message, Finished | Failed):
-                del self.items[number]
+                log_end(self.items.pop(number), message)
 
     def pace(self, done: BatchDone) -> None:
         """Set the size of the next batch by the pace of the last one."""
@@ -175,12 +175,11 @@ def out_of_memory(limit: float | None) -> str:
     return f"The job needed {needed}: lower n or p, or {other}."
 
 
-def log_end(job: Job | None, message: Finished | Failed) -> None:
+def log_end(job: Job, message: Finished | Failed) -> None:
     """Log one line of JSON at the end of a followed job."""
-    if job is not None:
-        end, error = ("FAILED", message.sentence) if isinstance(message, Failed) else (message.stop.name, "")
-        entry = {"model": job.spec.model, "seed": job.spec.seed, "solver": job.solver, "end": end, "error": error}
-        logging.getLogger("lrlab.jobs").info(json.dumps(entry))
+    end, error = ("FAILED", message.sentence) if isinstance(message, Failed) else (message.stop.name, "")
+    entry = {"model": job.spec.model, "seed": job.spec.seed, "solver": job.solver, "end": end, "error": error}
+    logging.getLogger("lrlab.jobs").info(json.dumps(entry))
 
 
 def _by_value() -> tuple[Any, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 
 from lrlab import catalog, extras
 from lrlab.engine import worker as worker_side
-from lrlab.engine.calls import KILL, PERFORM, Batch, Call, log_end, next_call, out_of_memory
+from lrlab.engine.calls import KILL, PERFORM, Batch, Call, next_call, out_of_memory
 from lrlab.engine.live import BatchDone, Failed, Finished, LiveRuns, Queued, Started
 from lrlab.engine.local_cluster import LocalCluster, client_of
 from lrlab.engine.results import BATCH_SECONDS, Results, Together, WorkerResults, one_line
@@ -82,11 +82,6 @@ class Engine:
     def alive(self) -> bool:
         """Whether it takes work."""
         return not self._ended
-
-    @property
-    def local(self) -> bool:
-        """Whether its workers see the files of this machine."""
-        return not self.address
 
     @property
     def shortage(self) -> str:
@@ -231,8 +226,6 @@ class Engine:
             if isinstance(message, Started):
                 # Again after a lost worker: an existing scheduler restarts a task by itself.
                 batch.began = batch.last_message_at
-            if isinstance(message, Finished | Failed):
-                log_end(call.items.get(batch.numbers[0]), message)
             if self.address or not isinstance(message, Started):
                 call.put(batch.numbers[0], message)
             batch.settled = isinstance(message, Finished | Failed | BatchDone)
@@ -299,9 +292,7 @@ class Engine:
                 late.append(key)
                 batch.deadline = inf
                 if batch.call.urgent and not batch.settled:
-                    ended = Finished(batch.stop, None, now - batch.began)
-                    log_end(batch.call.items.get(batch.numbers[0]), ended)
-                    batch.call.put(batch.numbers[0], ended)
+                    batch.call.put(batch.numbers[0], Finished(batch.stop, None, now - batch.began))
                 batch.lose(batch.stop.value)
         if late:
             self._in_loop(self._tell(late, KILL, nanny=True))

@@ -17,7 +17,7 @@ from lrlab import catalog
 from lrlab.engine.live import BatchDone, Failed, Finished, IterateSender, Message, Send, Started
 from lrlab.engine.results import TIMED_OUT, Failure, computed
 from lrlab.runs.job import Job
-from lrlab.runs.run import blas_threads, cancellable, cancelled, run_job
+from lrlab.runs.run import ENDED, blas_threads, cancelled, run_job, thread
 
 NICENESS = 5
 SWITCH_SECONDS = 0.0005
@@ -26,8 +26,6 @@ OVERTIME_SECONDS = 2.0
 BUSY = 8.0
 """Most seconds of wall time per second of processor time, on a machine that does much else."""
 WATCH_SECONDS = 0.25
-_cancelled: set[str] = set()
-"""Names of tasks that are to end."""
 
 
 @dataclass(frozen=True)
@@ -112,18 +110,18 @@ def perform(payload: bytes) -> None:
     send(Started())
     try:
         catalog.install(own)
-        with cancellable(lambda: task in _cancelled):
-            pickle.loads(pickled).run(send)
+        thread.task = task
+        pickle.loads(pickled).run(send)
     except Exception as error:
         # As text: the engine may not have the error's class. Broken plugins may be the reason.
         raise RuntimeError("; ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None
     finally:
-        _cancelled.discard(task)
+        ENDED.discard(task)
 
 
 def cancel(tasks: Sequence[str]) -> None:
     """Let tasks end at their next iterates, items or checkpoints."""
-    _cancelled.update(tasks)
+    ENDED.update(tasks)
 
 
 def dask_setup(worker: Any) -> None:

@@ -39,27 +39,19 @@ SCORED = frozenset([*range(1, EACH), *(int(EACH * APART**k) for k in range(40))]
 through these differs little from the line through all."""
 
 
-_thread = threading.local()
-"""`check`: what ends the runs of a thread; by default nothing does."""
+ENDED = set[str]()
+"""Names of tasks that are to end, see `cancelled`."""
+thread = threading.local()
+"""`task`: the name of what a thread of a worker computes."""
 
 
 class NumericalBreakdown(RuntimeError):
     """A computation inside a solver came to no number; the message is one sentence, with the remedy."""
 
 
-@contextmanager
-def cancellable(check: Check) -> Iterator[None]:
-    """Let `check` end the runs of this thread: they look at it at every iterate and checkpoint."""
-    _thread.check = check
-    try:
-        yield
-    finally:
-        del _thread.check
-
-
 def cancelled() -> bool:
-    """Return whether what this thread computes is to end, see `cancellable`."""
-    return bool(getattr(_thread, "check", lambda: False)())
+    """Return whether what this thread computes is to end: runs look at it at every iterate and checkpoint."""
+    return getattr(thread, "task", "") in ENDED
 
 
 @cache

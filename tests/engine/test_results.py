@@ -252,7 +252,7 @@ def test_a_small_job_has_one_thread_and_a_task_has_those_that_it_was_sent_with(r
 def test_a_large_job_is_sent_with_all_threads_unless_the_machine_is_busy(monkeypatch, load, expected):
     sent = []
     ended = SimpleNamespace(runs=[SimpleNamespace(error="", trace=None)], wait=lambda: None)
-    local = SimpleNamespace(local=True, follow=lambda jobs, threads: sent.append(threads) or ended)
+    local = SimpleNamespace(address="", follow=lambda jobs, threads: sent.append(threads) or ended)
     monkeypatch.setattr("lrlab.engine.engine.get_engine", lambda: local)
     monkeypatch.setattr("os.getloadavg", lambda: (load, load, load), raising=False)
     with blas_threads(2):
