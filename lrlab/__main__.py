@@ -18,7 +18,7 @@ def end_at_once(*_: object) -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 Ctrl-C, 143 SIGTERM."""
+    """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 Ctrl-C."""
     in_main_thread = threading.current_thread() is threading.main_thread()
     before = signal.signal(signal.SIGINT, end_at_once) if in_main_thread else None
     try:

@@ -11,7 +11,7 @@ import lrlab
 from lrlab import extras
 from lrlab.parameters import InputError
 from lrlab.shell import app, common, fit, new, solve, sweep
-from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, TERMINATED, Interrupted, Parser, Terminated
+from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Interrupted, Parser
 
 COMMANDS = ("app", "models", "solve", "sweep", "store", "paper", "fit", "recover", "predict", "new")
 """Names of the commands, with aliases."""
@@ -53,13 +53,12 @@ def run(arguments: Sequence[str] | None) -> int:
         # The reader has closed the pipe, as `head` does.
         common.drop_output()
         return DONE
-    except (Interrupted, Terminated) as end:
+    except Interrupted as end:
         # Trials may be running: the engine cannot cancel them quietly once the interpreter ends.
         if engine := sys.modules.get("lrlab.engine.engine"):
             engine.close_engines()
-        terminated = isinstance(end, Terminated)
-        common.complain(f"{'Terminated' if terminated else 'Interrupted'}. {end}".rstrip())
-        return TERMINATED if terminated else INTERRUPTED
+        common.complain(f"Interrupted. {end}".rstrip())
+        return INTERRUPTED
     except OSError as error:
         reason = error.strerror or error
         if error.filename == common.OUTPUT:

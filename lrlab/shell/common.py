@@ -4,9 +4,7 @@ import argparse
 import errno
 import json
 import os
-import signal
 import sys
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
@@ -15,7 +13,7 @@ from typing import Any, NoReturn, TextIO
 
 from lrlab.parameters import InputError, counted, printable
 
-DONE, FAILED, BAD_INPUT, INTERRUPTED, TERMINATED = 0, 1, 2, 130, 143
+DONE, FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 OUTPUT = "Standard output"
 """Its name in messages."""
 _outputs: list[TextIO | None] = []
@@ -24,10 +22,6 @@ _outputs: list[TextIO | None] = []
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C, as opposed to a KeyboardInterrupt that a plugin raises."""
-
-
-class Terminated(KeyboardInterrupt):
-    """The signal SIGTERM, which ends a command as Ctrl-C does."""
 
 
 @contextmanager
@@ -143,21 +137,12 @@ def drop_output() -> None:
 @contextmanager
 def resumable(words: Callable[[], str]) -> Iterator[None]:
     """Add the stored trials, and how to resume, to the message of an early end."""
-
-    def terminate(*_: object) -> NoReturn:
-        raise Terminated
-
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGTERM, terminate) if in_main else None
     try:
         yield
     except KeyboardInterrupt as end:
         raise type(end)(words()) from end
     except RuntimeError as error:
         raise RuntimeError(f"{error} {words()}") from error
-    finally:
-        if in_main:
-            signal.signal(signal.SIGTERM, before)
 
 
 def print_json(document: Any, indent: int | None = None) -> None:

@@ -185,7 +185,7 @@ def test_a_trial_that_failed_elsewhere_is_tried_here(path):
 KILLS = int(os.environ.get("LRLAB_KILLS", "1"))
 FOLDERS = ("lrlab-", "pymp-", "dask-")
 """First letters of the names of an engine's temporary folders."""
-ENDS = {signal.SIGKILL: "", signal.SIGINT: "Interrupted. ", signal.SIGTERM: "Terminated. "}
+ENDS = {signal.SIGKILL: "", signal.SIGINT: "Interrupted. ", signal.SIGTERM: ""}
 """Signals that end a shell, and how its sentence begins."""
 TRIALS = 20 + 10 * KILLS
 DEFINITION = f"""
@@ -238,7 +238,7 @@ def end(shell, how):
     until(lambda: not any(map(runs, others)))
     words = rf"{ENDS[how]}.* holds \d+ trials of this sweep: the same command resumes.\n"
     assert re.fullmatch(words if ENDS[how] else "", message), message
-    assert shell.returncode == (-how if how is signal.SIGKILL else 128 + how)
+    assert shell.returncode == (128 + how if ENDS[how] else -how)
 
 
 @pytest.mark.attempt("`kill -9` of workers and shells at random moments", "nothing stored is lost or doubled")
