@@ -109,22 +109,22 @@ def test_intervals_say_why_there_are_none():
         ("flipped-logistic", {"freedom": 5.0}, True),
     ],
 )
-def test_heavy_tailed_columns_have_intervals_only_if_enough_answers_decide(model, settings, stated):
+def test_heavy_tailed_columns_have_intervals_only_if_tails_are_moderate(model, settings, stated):
     """With a cubic probit link, intervals held .88 of the entries over 100 problems, with sin 2z .92 of them."""
     trace = solve(catalog.spec(model, design="student", **{"n": 1000, "p": 20} | settings), SOLVER)
     assert np.isfinite(trace.intervals.low).all() == stated
     assert ("columns are far from normal" in trace.intervals.note) != stated
 
 
-@pytest.mark.parametrize(("noise", "stated"), [(0.4, False), (1.5, True)])
-def test_skewed_columns_have_intervals_only_if_many_answers_decide(noise, stated):
-    """At noise .4, intervals held .87 of the entries over 80 problems; at 1.5 they hold .95."""
+@pytest.mark.parametrize("noise", [0.4, 1.5])
+def test_skewed_columns_have_no_intervals(noise):
+    """They held .84 of the entries over 80 problems at noise .4, and .91 at 1.5."""
     rng = np.random.default_rng(11)
     X = rng.lognormal(0.0, 0.7, (1500, 6)) - np.exp(0.245)
     b = rng.standard_normal(6)
     y = np.where(X @ b / np.linalg.norm(b * X.std(axis=0)) + noise * rng.standard_normal(1500) > 0, 1, -1)
     found = lrlab.recover(y, X=X, model="one-bit-sensing", solver=SOLVER).intervals
-    assert np.isfinite(found.low).all() == stated and ("columns are far from normal" in found.note) != stated
+    assert np.isnan(found.low).all() and "columns are far from normal" in found.note
 
 
 @pytest.mark.parametrize(
