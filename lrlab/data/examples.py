@@ -1,6 +1,6 @@
 """Example data of each kind: small tables of scikit-learn, and simulated ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from lrlab.data.columns import Given
 from lrlab.data.dataset import Dataset
+from lrlab.data.hints import COMPLETION
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import require_known
 
@@ -18,38 +19,29 @@ UCI, OPEN = f"UCI Machine Learning Repository, {HERE}", "CC BY 4.0, as the repos
 
 
 class Example(NamedTuple):
-    """Example measurements: their title, model, source and license, the function that makes them, and options."""
+    """The function that makes example measurements, their source and license."""
 
-    title: str
-    model: str
+    make: Callable[[], Given]
     source: str
     license: str
-    arrays: Callable[[], Given]
-    options: Mapping[str, Any] = {}
-
-    def make(self) -> Given:
-        """Return the measurements with their title, model and options."""
-        return self.arrays()._replace(words=self.title, model=self.model, options=self.options)
 
 
-def table(name: str) -> Given:
+def table(name: str, words: str, model: str, **options: Any) -> Given:
     """Return a table of scikit-learn: features, and a number or a word for each row."""
     from sklearn import datasets
 
     data = getattr(datasets, f"load_{name}")()
-    words = getattr(data, "target_names", None)
-    y = data.target if words is None else words[data.target]
-    return Given(y, data.data, names=tuple(data.feature_names))
-
-
-breast_cancer, diabetes = partial(table, "breast_cancer"), partial(table, "diabetes")
+    kinds = getattr(data, "target_names", None)
+    y = data.target if kinds is None else kinds[data.target]
+    return Given(y, data.data, names=tuple(data.feature_names), words=words, model=model, options=options)
 
 
 def wine() -> Given:
     """Return 13 standardized properties of 178 wines, without a fifth of the entries."""
-    _, X, _, names, *_ = table("wine")
-    known = np.random.default_rng(SEED).random(X.shape) < 0.8
-    return Given(np.where(known, (X - X.mean(axis=0)) / X.std(axis=0), np.nan), names=names)
+    given = table("wine", "Wines: 13 properties, a fifth left out", COMPLETION)
+    known = np.random.default_rng(SEED).random(given.X.shape) < 0.8
+    standard = (given.X - given.X.mean(axis=0)) / given.X.std(axis=0)
+    return given._replace(y=np.where(known, standard, np.nan), X=None)
 
 
 def digit() -> Given:
@@ -58,7 +50,8 @@ def digit() -> Given:
 
     image = np.pad(load_digits().images[3], 4)
     masks = np.random.default_rng(SEED).choice([-1.0, 1.0], size=(6, *image.shape))
-    return Given(np.abs(np.fft.fft2(image * masks)), masks)
+    patterns = np.abs(np.fft.fft2(image * masks))
+    return Given(patterns, masks, words="Diffraction patterns of a digit", model="phase-retrieval")
 
 
 def bilinear_form() -> Given:
@@ -67,7 +60,9 @@ def bilinear_form() -> Given:
     X, Z = rng.standard_normal((600, 10)), rng.standard_normal((600, 8))
     W = rng.standard_normal((10, 2)) @ rng.standard_normal((2, 8))
     y = np.einsum("ij,jk,ik->i", X, W, Z)
-    return Given(y + 0.1 * y.std() * rng.standard_normal(600), X, Z, tuple(f"x{k}" for k in range(1, 11)))
+    y += 0.1 * y.std() * rng.standard_normal(600)
+    names = tuple(f"x{k}" for k in range(1, 11))
+    return Given(y, X, Z, names, words="A simulated bilinear form", model="rank-one-sensing")
 
 
 def ratings() -> Given:
@@ -79,13 +74,14 @@ def ratings() -> Given:
     values = 3.2 + U[rows, 0] + V[columns, 0] + (U[rows, 1:] * V[columns, 1:]).sum(axis=1)
     stars = np.clip(np.round(2 * (values + 0.3 * rng.standard_normal(m))), 1, 10) / 2
     names, users = tuple(f"movie {k + 1}" for k in range(n2)), tuple(f"user {k + 1}" for k in range(n1))
-    return Given((rows, columns, stars), names=names, rows=users)
+    return Given((rows, columns, stars), None, None, names, users, "Ratings of movies", COMPLETION, {"biases": True})
 
 
 def labels() -> Given:
     """Return 800 rows of 40 features with 24 labels, three per row."""
     drawn = Multilabel(n=800, d=40, labels=24, rank=4, per_row=3, noise=0.4).build()
-    return Given(Dataset(drawn.X, drawn.Y, label_names=tuple(f"label {k + 1}" for k in range(24))))
+    data = Dataset(drawn.X, drawn.Y, label_names=tuple(f"label {k + 1}" for k in range(24)))
+    return Given(data, words="Rows with labels", model=Multilabel.model)
 
 
 CANCER = f"Wolberg, Street, Mangasarian: Breast Cancer Wisconsin (Diagnostic), {UCI}"
@@ -93,17 +89,16 @@ LARS = f"Efron, Hastie, Johnstone, Tibshirani (2004), www4.stat.ncsu.edu/~boos/v
 DIGIT = f"the image: Alpaydin, Kaynak: Optical Recognition of Handwritten Digits, {UCI}; masks are simulated"
 WINE = f"Forina et al.: Wine recognition; missing entries are simulated, {UCI}"
 UNSTATED = "not stated in scikit-learn's description of it; scikit-learn itself is BSD 3-Clause"
-FORM, MATRIX = "polynomial-network", "inductive-completion"
+TUMORS = "breast_cancer", "Breast cancer: benign or malignant by 30 features", "flipped-logistic"
+PATIENTS = "diabetes", "Diabetes: progression by 10 features", "polynomial-network"
 EXAMPLES = {
-    "breast-cancer": Example(
-        "Breast cancer: benign or malignant by 30 features", "flipped-logistic", CANCER, OPEN, breast_cancer
-    ),
-    "diabetes": Example("Diabetes: progression by 10 features", FORM, LARS, UNSTATED, diabetes, {"constant": True}),
-    "drawn-form": Example("A simulated bilinear form", "rank-one-sensing", *SIMULATED, bilinear_form),
-    "wine": Example("Wines: 13 properties, a fifth left out", MATRIX, WINE, OPEN, wine),
-    "ratings": Example("Ratings of movies", MATRIX, *SIMULATED, ratings, {"biases": True}),
-    "labels": Example("Rows with labels", "multilabel", *SIMULATED, labels),
-    "digit": Example("Diffraction patterns of a digit", "phase-retrieval", DIGIT, OPEN, digit),
+    "breast-cancer": Example(partial(table, *TUMORS), CANCER, OPEN),
+    "diabetes": Example(partial(table, *PATIENTS, constant=True), LARS, UNSTATED),
+    "drawn-form": Example(bilinear_form, *SIMULATED),
+    "wine": Example(wine, WINE, OPEN),
+    "ratings": Example(ratings, *SIMULATED),
+    "labels": Example(labels, *SIMULATED),
+    "digit": Example(digit, DIGIT, OPEN),
 }
 
 
