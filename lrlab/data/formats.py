@@ -124,7 +124,8 @@ def _codes(source: Source, attributes: list[Attribute], rows: dict[int, str]) ->
         words, at = _words(source, k, row, 2 if sparse else 1), list(range(width))
         if sparse:
             at, words = [int(word) if word.isdecimal() else width for word in words[::2]], words[1::2]
-        if len(at) != len(words) or len({*at, width}) <= len(at) or sparse != (row[0] + row[-1] == "{}"):
+        known = len({*at}) == len(at) == len(words) and max(at, default=0) < width
+        if not known or sparse != (row[0] + row[-1] == "{}"):
             pairs = f"pairs `index value` in braces, indices from 0 to {width - 1} once each,"
             raise source.refuse(k, pairs if sparse else f"{counted(width, 'value')} separated by commas", row, REMEDY)
         for place, word in zip(at, words, strict=True):

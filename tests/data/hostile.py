@@ -171,6 +171,7 @@ CASES = {
     "ARFF, a name twice": Case("f.arff", ARFF.replace(b"b {", b"a {"), "names that differ", 1),
     "ARFF, truncated row": Case("f.arff", ARFF + b"{0 1,", "in line 6", 1),
     "ARFF, negative index": Case("f.arff", ARFF + b"{-1 1}\n", "in line 6", 1),
+    "ARFF, large index": Case("f.arff", ARFF + b"{99 1}\n", "in line 6", 1),
     "ARFF, open quote": Case("f.arff", b"@attribute '" + b"a" * 10**6 + b"\n@data\n", "in line 1", 1),
     "ARFF, backslashes": Case("f.arff", b"@attribute '" + b"\\'" * 10**5 + b"\n@data\n", "in line 1", 1),
     "ARFF, binary": Case("f.arff", bytes(range(1, 256)) * 40, "in line", 1),

@@ -40,8 +40,7 @@ def given_of(model: str):
     return y, A
 
 
-MODELS = recover.data_models()
-PAIRS = [(model, entry.name) for model in MODELS for entry in catalog.solvers_for(model)]
+PAIRS = [(model, entry.name) for model in recover.data_models() for entry in catalog.solvers_for(model)]
 
 
 @pytest.mark.parametrize(("model", "solver"), a_third(PAIRS))

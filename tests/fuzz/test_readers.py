@@ -27,7 +27,6 @@ from lrlab.data.arrays import LARGEST
 from lrlab.data.dataset import Dataset
 from lrlab.data.hints import Hints
 from lrlab.data.label_task import LabelModel, load_model, save_model
-from lrlab.data.reading import read_given
 from lrlab.data.recover import job_of
 from lrlab.lowrank import LowRank
 from lrlab.models.pictures import decode, encode
@@ -192,7 +191,7 @@ def test_a_file_is_read_or_refused(tmp_path_factory, file):
 def test_ratings_are_read_or_refused(tmp_path_factory, text, users):
     folder = tmp_path_factory.mktemp("ratings")
     hints = Hints(rows="" if users is None else written(folder, "users.csv", users))
-    given = read_or_refused(read_given, written(folder, "r.csv", text), hints)
+    given = read_or_refused(datasets.read_given, written(folder, "r.csv", text), hints)
     if given is not None and given.model == "inductive-completion" and isinstance(given.y, tuple):
         rows, columns, values = given.y
         assert len(rows) == len(columns) == len(values) > 0 and "\n" not in given.words
