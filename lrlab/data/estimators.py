@@ -120,8 +120,6 @@ class SingleIndexClassifier(ClassifierMixin, SolverEstimator):
 class FormRegressor(RegressorMixin, SolverEstimator):
     """A low-rank form, fitted to numbers y; `matrix_` is its matrix in your units."""
 
-    rank_name: ClassVar[str] = "rank"
-
     rank: int | None = None
     constant: bool = True
 
@@ -132,8 +130,8 @@ class FormRegressor(RegressorMixin, SolverEstimator):
     def fit(self, X: Any, y: Any) -> Self:
         """Fit to rows X (n, d) with numbers y (n,)."""
         X, y = self.checked(X, y, y_numeric=True)
-        options: dict[str, Any] = {"constant": self.constant, self.rank_name: self.rank}
-        self.matrix_: LowRank = self.run(np.asarray(y, dtype=np.float64), *self.sides(X), **options)
+        y = np.asarray(y, dtype=np.float64)
+        self.matrix_: LowRank = self.run(y, *self.sides(X), constant=self.constant, rank=self.rank)
         self.rank_ = len(self.matrix_.s)
         return self
 
@@ -171,7 +169,7 @@ class QuadraticNetworkRegressor(FormRegressor):
     constant and linear terms part of L. Other parameters: see `SolverEstimator`. U of `matrix_` has the units.
     """
 
-    measured, rank_name = "polynomial-network", "r"
+    measured = "polynomial-network"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

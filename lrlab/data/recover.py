@@ -86,6 +86,8 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     tune_by = str(options.pop("tune_by", "")) if labels else ""
     arrays = made.arrays_of(y, X, Z)
     chosen, known = solver or made.default_solver(X, Z, **options), made.choices()
+    if "r" in known and "rank" in options:
+        options["r"] = options.pop("rank")
     if isinstance(chosen, str):
         for name in options:
             require_known(name, {**known, **catalog.solver(chosen, model).settings}, what="option")

@@ -87,7 +87,8 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     for name in ("y", "X", "Z", "model", "solver"):
         if name in settings:
             raise InputError("--set", "a setting", name, f"take --{name.lower()}" if name != "X" else "leave it out")
-    given = {"seed": options.seed, "tune_by": options.tune, "biases": options.biases, "max_iter": options.iterations}
+    given = {"seed": options.seed, "rank": options.rank, "tune_by": options.tune, "biases": options.biases}
+    given["max_iter"] = options.iterations
     settings |= {name: value for name, value in given.items() if value not in (None, "")}
     name = str(options.file).removeprefix("example:")
     if name != str(options.file):
@@ -95,8 +96,6 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     else:
         options.kind = options.kind or ("triples" if options.triples else "")
         task = read_task(options.file, Hints(**{name: getattr(options, name) for name in declared(Hints)}))
-    if options.rank is not None:
-        settings["r" if task.model == "polynomial-network" else "rank"] = options.rank
     return task, settings
 
 
