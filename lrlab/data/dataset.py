@@ -210,10 +210,6 @@ def _listed(path: Path) -> list[str]:
     if path.suffix.lower() != ".xml":
         return [line.strip() for line in Source(path, "label list").lines()[0] if line.strip()]
     source = Source(path, "label XML")
-    content = source.content()
-    try:
-        root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, LookupError, ValueError) as error:
-        remedy = 'write <labels><label name="..."/></labels> in UTF-8'
-        raise source.refuse(getattr(error, "position", (1, 0))[0], "well-formed XML", str(error), remedy) from None
+    with source.whole("well-formed label XML", 'write <labels><label name="..."/></labels> in UTF-8'):
+        root = ElementTree.fromstring(source.content())
     return [element.get("name", "") for element in root.iter() if element.tag.rpartition("}")[2] == "label"]

@@ -226,11 +226,8 @@ class FormSpec(LowRankSpec):
 
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:  # noqa: D102
-        two = issubclass(cls, RankOneSensing)
-        if two and Z is None:
-            remedy = "give Z, or take model=polynomial-network for y = x^T L x"
-            raise InputError("Z", "a table of numbers, like X", "nothing", remedy)
-        return measured(y, X=numbers("X", X, 2), **({"Z": numbers("Z", Z, 2)} if two else {}))
+        sides = {"X": X, "Z": Z} if issubclass(cls, RankOneSensing) else {"X": X}
+        return measured(y, **{name: numbers(name, side, 2) for name, side in sides.items()})
 
     @classmethod
     def shape_of(cls, arrays: Arrays, given: Mask, settings: Mapping[str, Value]) -> dict[str, Value]:  # noqa: D102
@@ -268,8 +265,7 @@ class MatrixSpec(LowRankSpec):
                     need = f"features of all {size[axis]} {of} of the matrix"
                     raise InputError(name, need, count, "give each its own")
                 size[axis] = count
-        if len(values) < 2:
-            raise InputError("y", "at least 2 known entries", len(values), "give more entries")
+        rows_of(values)
         return {"rows": rows, "columns": columns, "y": values, "size": size, **features}
 
     @classmethod

@@ -167,15 +167,12 @@ def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | N
 def label_marks(title: str, column: pd.Series) -> np.ndarray:
     """Return a column of labels as 1, 0 or -1, and nan for unknown ones."""
     places, values = pd.factorize(column, use_na_sentinel=False)
-    marks = list[float]()
-    for value in values:
-        word = str(value).strip().lower()
-        mark = MARKS.get(word, number(word))
-        if mark is None or (mark not in (1, 0, -1) and word not in MARKS):
-            need = "1, 0 or nothing in all rows"
-            raise InputError(f"label {title[:60]}", need, value, "check which columns are labels")
-        marks.append(mark)
-    return np.array(marks)[places]
+    marks = [MARKS.get(word, number(word)) for word in (str(value).strip().lower() for value in values)]
+    # `in` finds the nan of MARKS by identity.
+    if wrong := [value for value, mark in zip(values, marks, strict=True) if mark not in (1, 0, -1, np.nan)]:
+        need = "1, 0 or nothing in all rows"
+        raise InputError(f"label {title[:60]}", need, wrong[0], "check which columns are labels")
+    return np.array(marks, dtype=np.float64)[places]
 
 
 def _labelled_arrays(source: Source, choice: LabelChoice | None, unlabelled: bool, missing: str) -> Dataset:
