@@ -12,6 +12,8 @@ from lrlab.data.hints import COMPLETION
 from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import require_known
 
+EXAMPLE = "example:"
+"""What stands before the name of an example where a file may stand."""
 SEED = 32
 SIMULATED = ("simulated", "simulated by lrlab, no license needed")
 HERE = "as scikit-learn has it"

@@ -13,6 +13,7 @@ from lrlab import catalog
 from lrlab.data.arrays import model_of
 from lrlab.data.columns import Given, span
 from lrlab.data.dataset import Dataset
+from lrlab.data.examples import EXAMPLE, example
 from lrlab.data.files import File
 from lrlab.data.hints import LABELED, NOTHING, Hints, require_unused
 from lrlab.data.label_task import LabelsSpec, label_job
@@ -158,12 +159,14 @@ def task_of(given: Given, model: str = "") -> Task:
 def read_task(path: File, hints: Hints = NOTHING, **stated: Any) -> Task:
     """Return the task of a file: labels if its format, `labels` or the model state it, else by its columns.
 
-    stated: fields of `Hints`, which replace those of `hints`.
+    path: of a file, or `example:NAME`. stated: fields of `Hints`, which replace those of `hints`.
     """
     texts = {name: str(value) for name, value in stated.items() if name != "labels" and value is not None}
     hints = replace(hints, **{**stated, **texts})
     if hints.model:
         kind_of(hints.model)
+    if (name := str(path).removeprefix(EXAMPLE)) != str(path):
+        return task_of(example(name).make(), hints.model)
     said, test = hints.given, hints.test
     labels, base = said.get("labels"), int(said["base"]) if "base" in said else None
     of_labels = labels is not None or test or hints.model in OF_LABELS or hints.kind in OF_LABELS
@@ -230,7 +233,7 @@ class Fit(NamedTuple):
 
 
 def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options: Any) -> Fit:
-    """Read a file, recognize its contents, and run a solver.
+    """Read a file or `example:NAME`, recognize its contents, and run a solver.
 
     options: fields of `Hints`, such as y="price"; options of the solver and its spec.
 

@@ -80,8 +80,7 @@ def run_fit(options: argparse.Namespace) -> int:
 
 def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     """Return the task of a file or an example, and the settings of its job."""
-    from lrlab.data.examples import example
-    from lrlab.data.recover import read_task, task_of
+    from lrlab.data.recover import read_task
 
     settings: dict[str, Any] = settings_from(options.settings)
     for name in ("y", "X", "Z", "model", "solver"):
@@ -90,13 +89,8 @@ def task_of(options: argparse.Namespace) -> tuple[Any, dict[str, Any]]:
     given = {"seed": options.seed, "rank": options.rank, "tune_by": options.tune, "biases": options.biases}
     given["max_iter"] = options.iterations
     settings |= {name: value for name, value in given.items() if value not in (None, "")}
-    name = str(options.file).removeprefix("example:")
-    if name != str(options.file):
-        task = task_of(example(name).make(), options.model)
-    else:
-        options.kind = options.kind or ("triples" if options.triples else "")
-        task = read_task(options.file, Hints(**{name: getattr(options, name) for name in declared(Hints)}))
-    return task, settings
+    options.kind = options.kind or ("triples" if options.triples else "")
+    return read_task(options.file, Hints(**{name: getattr(options, name) for name in declared(Hints)})), settings
 
 
 def run_predict(options: argparse.Namespace) -> int:

@@ -11,10 +11,10 @@ from typing import Any
 import streamlit as st
 
 from lrlab.data.dataset import COUNT
-from lrlab.data.examples import EXAMPLES
-from lrlab.data.hints import Hints
+from lrlab.data.examples import EXAMPLE, EXAMPLES
+from lrlab.data.hints import NOTHING, Hints
 from lrlab.data.label_task import FIRST
-from lrlab.data.recover import OFFERED, Fit, Task, data_models, in_units, read_task, task_of
+from lrlab.data.recover import OFFERED, Fit, Task, data_models, in_units, read_task
 from lrlab.data.vectors import ResponsesProblem
 from lrlab.engine.engine import get_engine
 from lrlab.figures import recovery, theme
@@ -59,21 +59,21 @@ BEFORE = "The metric on held-out data and the estimate appear here."
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """A task and its description: the spec of all solvers, options of `fit`, names of a file or of an example."""
+    """A task and its description: the spec of all solvers, options of `fit`, and the file, or `example:NAME`."""
 
     task: Task
     spec: Any
     options: dict[str, Value]
     file: str
     hints: Hints
-    example: str = ""
 
     @property
     def words(self) -> str:
         """Lrlab's reading, and the source of an example."""
-        about = EXAMPLES.get(self.example)
+        name = self.file.removeprefix(EXAMPLE)
+        about = EXAMPLES.get(name)
         source = f" Source: {about.source}. License: {about.license}." if about else ""
-        return f"{self.file or self.example}: {self.task.source()}{source}"
+        return f"{name}: {self.task.source()}{source}"
 
 
 def short_name(name: str) -> str:
@@ -144,7 +144,7 @@ def choose(link: Permalink) -> Shown | InputError | None:
         with st.sidebar:
             options: dict[str, Any] = choose_options(link, task)
         spec = live.once("own_data:spec", (id(task), tuple(options.items())), lambda: task.plan(**options)[0].spec)
-        return Shown(task, spec, options, file, hints, example)
+        return Shown(task, spec, options, file, hints)
     except InputError as error:
         return error
 
@@ -184,7 +184,7 @@ def say(link: Permalink) -> Hints:
 def read(example: str, dropped: Sequence[Any], hints: Hints) -> tuple[Task, str, Hints]:
     """Return the task of an example or of dropped files, read again only if something changes; its file and hints."""
     if example:
-        return live.once("own_data:task", example, lambda: task_of(EXAMPLES[example].make())), "", hints
+        return live.once("own_data:task", example, lambda: (read_task(EXAMPLE + example), EXAMPLE + example, NOTHING))
 
     def reading() -> tuple[Task, str, Hints]:
         names, labels = [short_name(one.name) for one in dropped], hints.labels
@@ -311,26 +311,17 @@ def said(shown: Shown, job: Job) -> dict[str, Any]:
 
 def python(shown: Shown, jobs: Sequence[Job]) -> str:
     """Return the runs as Python."""
-    lines = ["import lrlab"]
-    if shown.example:
-        lines += ["from lrlab.data.examples import example", "", f"given = example({shown.example!r}).make()"]
-        start = f"given.y, given.X, given.Z, model={shown.task.model!r}"
-    else:
-        words = ", ".join(f"{name}={value!r}" for name, value in shown.hints.given.items())
-        lines += ["from lrlab.data.hints import Hints", "", f"hints = Hints({words})"]
-        start = f"{shown.file!r}, hints"
+    lines = ["import lrlab", ""]
     for job in jobs:
-        name, call = job.solver.replace("-", "_"), "recover" if shown.example else "fit"
-        options = "".join(f", {key}={value!r}" for key, value in said(shown, job).items())
-        lines.append(f"{name} = lrlab.{call}({start}, solver={job.solver!r}{options})")
-        lines.append(f"print({name}{'' if shown.example else '.trace'}.metrics)")
+        name, options = job.solver.replace("-", "_"), {**shown.hints.given, "solver": job.solver, **said(shown, job)}
+        lines.append(f"{name} = lrlab.fit({code.arguments([repr(shown.file)], options)})")
+        lines.append(f"print({name}.trace.metrics)")
     return "\n".join(lines)
 
 
 def shell(shown: Shown, jobs: Sequence[Job]) -> str:
     """Return the runs as commands."""
-    words = ["python -m lrlab fit", shlex.quote(shown.file or f"example:{shown.example}")]
-    words += ["--model", shown.task.model] if shown.example else []
+    words = ["python -m lrlab fit", shlex.quote(shown.file)]
     words += [f"--{name.lower()} {shlex.quote(value)}" for name, value in shown.hints.given.items()]
     return "\n".join(
         " ".join([*words, f"--solver {job.solver}", *(f"--set {k}={v}" for k, v in said(shown, job).items())])
