@@ -18,7 +18,6 @@ from lrlab.figures.recovery import Recovery, pictures
 from lrlab.figures.runs import aligned
 from lrlab.lessons.figure import HEIGHT, Figure
 from lrlab.parameters import counted, display_name
-from lrlab.protocol import Spec
 from lrlab.runs import theory
 from lrlab.spectra import pairwise
 
@@ -128,7 +127,9 @@ class Counts(Figure):
     def numbers(self, at: Any) -> dict[str, float]:
         """Return each attribute of the spec at a position: a name, or several to be multiplied, as `d1 * d2`."""
         spec = self.spec_at(at)
-        return {label: _product(spec, words) for label, words in self.attributes.items()}
+        factors = {label: words.split(" * ") for label, words in self.attributes.items()}
+        number = lambda part: float(part if part.isdigit() else getattr(spec, part))  # noqa: E731
+        return {label: math.prod(map(number, parts)) for label, parts in factors.items()}
 
     def draw(self, at: Any, alone: bool = False) -> build.Figure:
         """Return the numbers along the slider, or at one position, with marks at `at`."""
@@ -144,11 +145,6 @@ class Counts(Figure):
     def sentence(self, at: Any) -> str:
         """Return the numbers at the slider's position."""
         return _listed(self.numbers(at))
-
-
-def _product(spec: Spec, words: str) -> float:
-    names = [part.strip() for part in words.split("*")]
-    return math.prod(float(name if name.isdigit() else getattr(spec, name)) for name in names)
 
 
 def _listed(numbers: dict[str, float]) -> str:
