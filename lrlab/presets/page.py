@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 from jinja2 import Template
 
@@ -10,8 +11,8 @@ from lrlab.presets.papers import paper_of
 from lrlab.presets.result import Result, counts, lines
 
 PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding="utf-8"), autoescape=True)
-Part = tuple[Preset, Result | None, str]
-"""A preset in a report, its result, and how lrlab computed it, or why it could not (no result)."""
+Part = tuple[Preset, Any, str]
+"""A preset in a report, its result or shipped result, and how lrlab computed it, or why it could not (None)."""
 
 
 def page(preset: Preset, result: Result) -> str:

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from lrlab import presets
 from lrlab.engine.engine import on_workers
@@ -41,7 +42,8 @@ def write_report(
                 if stored:
                     if (run := shipped.load(name)) is None:
                         raise InputError("result", "shipped with the package", "none", "leave out --shipped")
-                    result, words = run.drawn, run.words
+                    result: Any = run
+                    words = run.words
                 else:
                     own = data if preset.data else None
                     result = presets.compute(preset, progress, start, data=own, store=shared)

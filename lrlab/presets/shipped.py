@@ -19,7 +19,7 @@ from lrlab import presets
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
 from lrlab.parameters import counted
-from lrlab.presets.result import Panel, Result
+from lrlab.presets.result import Panel
 from lrlab.presets.resumed import as_computed
 
 FOLDER: Any = files("lrlab.presets") / "results"
@@ -46,11 +46,6 @@ class Shipped:
     version: str
     date: str
     seconds: float
-
-    @property
-    def drawn(self) -> Result:
-        """The figures and the points."""
-        return Result(list(self.panels), self.table, pd.DataFrame())
 
     @property
     def missing(self) -> list[str]:

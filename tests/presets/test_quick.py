@@ -92,7 +92,7 @@ def test_the_report_of_what_is_shipped_has_all_experiments_and_verdicts(tmp_path
 def test_the_report_names_what_could_not_be_computed_and_computes_the_others(tmp_path, monkeypatch):
     def compute(preset, *given, **named):
         if preset.name == "yi2015-fig1":
-            return shipped.load(preset.name).drawn
+            return shipped.load(preset.name)
         raise RuntimeError("a worker ended") if preset.data else InputError("m", "larger", 1, "raise it")
 
     monkeypatch.setattr(report.presets, "compute", compute)
