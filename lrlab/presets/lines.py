@@ -105,8 +105,12 @@ def _statistics(placed: Sequence[Placed], rows: pd.DataFrame) -> tuple[pd.DataFr
     # While trials arrive, some series have none.
     drawn = [(one, _values(one, own)) for one in placed if len(own := rows[rows["series"] == one.series["label"]])]
     failed = sum(int(table["failed"].sum()) for _, table in drawn)
-    if ratio := placed[0].panel.get("ratio"):
-        drawn = [(placed[0], _ratio(ratio, [table for _, table in drawn]))]
+    if labels := placed[0].panel.get("ratio"):
+        # Of two series in the same trial.
+        own = pd.concat([table for _, table in drawn]).pivot(index=["x", "trial"], columns="series", values="value")
+        above, below = (own.reindex(columns=labels)[label] for label in labels)
+        ratio = (above / below).dropna().rename("value").reset_index()
+        drawn = [(placed[0], ratio.assign(series=" over ".join(labels), failed=False))]
     points = pd.concat([_points(table, one.below is not None) for one, table in drawn])
     words = " ".join(dict.fromkeys(STATISTICS[one.below is not None] for one in placed))
     words += f" {counted(failed, 'trial')} ended without a finite estimate." if failed else ""
@@ -169,13 +173,6 @@ def _points(table: pd.DataFrame, rate: bool) -> pd.DataFrame:
         rows.append(row | {"y": y, "low": low, "high": high})
     columns = None if rows else ["series", "x", "y", "low", "high", "trials"]
     return pd.DataFrame(rows, columns=columns).replace([np.inf, -np.inf], np.nan).dropna(subset=["y"])
-
-
-def _ratio(labels: Sequence[str], tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Return the ratio of two series in the same trial, at each x."""
-    table = pd.concat(tables).pivot(index=["x", "trial"], columns="series", values="value").reindex(columns=labels)
-    ratio = (table[labels[0]] / table[labels[1]]).dropna().rename("value").reset_index()
-    return ratio.assign(series=" over ".join(labels), failed=False)
 
 
 def times_of_runs(rows: pd.DataFrame, axis: str, quantity: str, look: Toml) -> pd.DataFrame:

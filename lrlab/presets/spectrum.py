@@ -10,7 +10,7 @@ from lrlab.figures.spectrum import eigenvalues, recoverable
 from lrlab.models.axes import axes
 from lrlab.presets import claims
 from lrlab.presets.definition import Preset
-from lrlab.presets.evidence import Samples, samples_of
+from lrlab.presets.evidence import samples_of
 from lrlab.presets.items import axis_of
 from lrlab.presets.result import Panel, Plan
 from lrlab.protocol import Spec
@@ -62,14 +62,10 @@ def _panel(
         words = " and ".join(f"{overlap:.2f}" for overlap in at_ends["mean_overlap"])
         caption += " At the ends of the gap between the dashed curves, samples at this n and p have a mean overlap of "
         caption += f"{words}, not 0."
-    judged = claims.verdicts(preset, title, _samples(points, rows))
-    table = pd.concat([pd.DataFrame([summary]), points.assign(level="point")])
-    return Panel(title, figure, caption, judged), table.assign(panel=title, model=spec.model)
-
-
-def _samples(points: pd.DataFrame, rows: pd.DataFrame) -> Samples:
-    """Return both eigenvalues, and their difference, of each draw's informative moment."""
     own = rows.merge(points[["at", "moment"]], on=["at", "moment"])
     wide = own.set_index(["at", "trial", "rank"])["value"].unstack().set_axis(EIGENVALUES[:2], axis=1).reset_index()
     wide[EIGENVALUES[2]] = wide[EIGENVALUES[0]] - wide[EIGENVALUES[1]]
-    return samples_of(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
+    samples = samples_of(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
+    judged = claims.verdicts(preset, title, samples)
+    table = pd.concat([pd.DataFrame([summary]), points.assign(level="point")])
+    return Panel(title, figure, caption, judged), table.assign(panel=title, model=spec.model)
