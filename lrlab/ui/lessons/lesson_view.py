@@ -128,7 +128,6 @@ _ahead = ThreadPoolExecutor(1, thread_name_prefix="lrlab-lesson")
 def show(link: Permalink, lesson: Lesson) -> None:
     """Show the step of the address, below the steps of the lesson and above the buttons that lead on."""
     at = find(link, lesson)
-    st.html(ASSETS / "lesson.css")
     if at.teaching:
         st.html(ASSETS / "teacher.css")
     _bar(link, lesson, at)

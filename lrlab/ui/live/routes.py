@@ -123,7 +123,7 @@ class AddHeaders:
                 answered = MutableHeaders(scope=message)
                 answered.update(self._headers)
                 if answered.get("content-type", "").startswith("text/html"):
-                    answered.append("link", f"<{library()}>; rel=preload; as=script")
+                    answered.append("link", f"<{library()}>; rel=modulepreload")
                     if key:
                         cookie = f"{COOKIE}={key}; Path=/; Max-Age={YEAR}; HttpOnly; SameSite=Lax"
                         answered.append("set-cookie", cookie)

@@ -10,7 +10,6 @@ from lrlab.engine.engine import shortage
 from lrlab.engine.results import Failure
 from lrlab.parameters import counted, duration
 from lrlab.ui.widgets import plot
-from lrlab.ui.widgets.text import show_error
 
 CHANGED = "The settings have changed since this run: press Run."
 
@@ -50,12 +49,7 @@ def show(batch: Any, page: str, *, changed: bool, button: str = "Run") -> None:
     html = batch_bar(batch, changed)
     words = "" if batch is None else f"**{CHANGED.replace('Run', button)}**" if changed else ending(batch)
     strip(html or words, f"{page}.progress", alive=bool(html))
-    with st.container(key=f"{page}-failures"):
-        if batch is not None and batch.alive:
-            plot.words(failures_html(batch), key=f"{page}.failures")
-            return
-        for sentence in failures(batch):
-            show_error(sentence)
+    plot.words(failures_html(batch), key=f"{page}.failures")
 
 
 def parts(batch: Any, page: str, *, changed: bool = False) -> dict[str, str]:
@@ -106,7 +100,7 @@ def failures(batch: Any) -> list[str]:
 
 def failures_html(batch: Any) -> str:
     """Return the sentences of `failures` as HTML, for the live channel."""
-    return "".join(f'<p class="lrlab-error">{escape(sentence)}</p>' for sentence in failures(batch))
+    return "".join(f'<p class="lrlab-error" role="alert">{escape(sentence)}</p>' for sentence in failures(batch))
 
 
 def run_bar(runs: Sequence[Any]) -> str:

@@ -231,7 +231,7 @@ def test_a_browser_without_a_key_gets_one_with_its_page(monkeypatch):
 
 
 def test_a_browser_loads_plotly_with_the_page_and_keeps_scripts_of_a_version():
-    script = re.fullmatch(r"<(\S+)[?]\S+>; rel=preload; as=script", answered()["link"])[1]
+    script = re.fullmatch(r"<(\S+)[?]\S+>; rel=modulepreload", answered()["link"])[1]
     [files] = [route.app for route in routes.routes() if script.startswith(f"{route.path}/")]
     assert files.lookup_path(script.removeprefix("/plotly/"))[1].st_size > 1e6
     kept = answered("text/javascript", path="/scripts/plot.js", query=b"1a2b")["cache-control"]

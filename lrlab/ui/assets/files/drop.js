@@ -1,22 +1,18 @@
 // Hands files that are dropped anywhere on the page to the page's own upload, which takes them as if they were chosen.
 
-const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
+const UPLOAD = "[data-testid=stFileUploaderDropzone]";
 
 export default function () {
-  const upload = () => document.querySelector("[data-testid=stFileUploaderDropzone] input[type=file]");
-  const over = (event) => {
-    if (holdsFiles(event) && upload()) event.preventDefault();
-  };
-  const dropped = (event) => {
-    const input = upload();
-    if (!holdsFiles(event) || !input || event.target.closest?.("[data-testid=stFileUploaderDropzone]")) return;
+  const take = (event) => {
+    const { files, types } = event.dataTransfer, input = document.querySelector(`${UPLOAD} input[type=file]`);
+    if (!types.includes("Files") || !input || event.target.closest?.(UPLOAD)) return;
     event.preventDefault();
+    if (event.type !== "drop") return;
     event.stopPropagation();
-    input.files = event.dataTransfer.files;
+    input.files = files;
     input.dispatchEvent(new Event("change", { bubbles: true }));
   };
   const listeners = new AbortController(), how = { capture: true, signal: listeners.signal };
-  document.addEventListener("dragover", over, how);
-  document.addEventListener("drop", dropped, how);
+  for (const kind of ["dragover", "drop"]) document.addEventListener(kind, take, how);
   return () => listeners.abort();
 }

@@ -116,9 +116,7 @@ function write(place) {
 export default function ({ data, parentElement, setTriggerValue }) {
   // One button for the page shows what saves each of its figures.
   const exporting = parentElement.querySelector(".lrlab-export");
-  exporting.onclick = () => {
-    exporting.ariaPressed = document.body.classList.toggle("lrlab-exporting");
-  };
+  exporting.onclick = () => (exporting.ariaPressed = exporting.ariaPressed !== "true");
   // Large type and thick lines, on every page until it is pressed again.
   const projector = parentElement.querySelector(".lrlab-projector");
   const { classList } = document.documentElement;

@@ -24,10 +24,7 @@ const CONFIG = {
 // The page sends once the address of the library and the template of all figures.
 let start, template;
 const library = new Promise((resolve) => (start = resolve)).then(async (sent) => {
-  await new Promise((resolve, reject) => {
-    const onerror = () => reject(new Error("plotly.min.js could not be loaded"));
-    document.head.append(Object.assign(document.createElement("script"), { src: sent.address, onload: resolve, onerror }));
-  });
+  await import(sent.address);
   template = JSON.parse(sent.template);
 });
 
@@ -215,18 +212,33 @@ class LiveFigure {
     return { data, layout };
   }
 
-  // Save a file that shows what the page shows: the zoom, without the series that are hidden.
+  // Download what the page shows, with its zoom and without the series that are hidden, as SVG, PDF or PNG in a width for
+  // print, on white, whatever the colors and the size of the page.
   async save(format) {
     this.failed.textContent = "The file is being made.";
     try {
-      const millimeters = Number(this.width.value);
-      const { data, layout } = this.framed(this.at, millimeters * PIXELS, false);
+      const millimeters = Number(this.width.value), { data, layout } = this.framed(this.at, millimeters * PIXELS, false);
       for (const [name, axis] of Object.entries(this.node.layout)) {
         const zoomed = /^[xy]axis\d*$/.test(name) && layout[name] && axis.autorange !== true;
         if (zoomed) layout[name] = { ...layout[name], range: axis.range };
       }
       const shown = data.map((trace, k) => ({ ...trace, visible: this.node.data[k]?.visible }));
-      await download({ data: shown, layout }, { name: this.name, title: this.label, format, millimeters });
+      // Below a narrow figure the legend takes a line per entry.
+      const narrow = millimeters < NARROW_FILE && layout.showlegend !== false;
+      const entries = narrow ? data.filter((trace) => trace.name && trace.showlegend !== false).length : 0;
+      const size = { width: Math.round(millimeters * PIXELS), height: layout.height + LINE * entries };
+      const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", autosize: false, ...size };
+      const printed = structuredClone({ ...layout, ...white, font: { ...layout.font, color: INK, family: FONT } });
+      const how = format === "png" ? { format, scale: 4, ...size } : { format: "svg", ...size };
+      let href = await window.Plotly.toImage({ data: shown, layout: printed, config: { staticPlot: true } }, how);
+      if (format !== "png") {
+        const high = ((millimeters * size.height) / size.width).toFixed(2);
+        const [, svg] = decodeURIComponent(href).match(/,(.*)/s);
+        const sized = svg.replace(/<svg([^>]*) width="[^"]*" height="[^"]*"/, `<svg$1 width="${millimeters}mm" height="${high}mm"`);
+        href = URL.createObjectURL(format === "pdf" ? await pdf(sized, this.label) : new Blob([sized]));
+      }
+      Object.assign(document.createElement("a"), { href, download: `${this.name}-${millimeters}mm.${format}` }).click();
+      setTimeout(() => URL.revokeObjectURL(href), 60_000);
       this.failed.textContent = "";
     } catch (error) {
       this.failed.textContent = `The file could not be made: ${error.message}.`;
@@ -260,10 +272,8 @@ class LiveFigure {
 
   clicked({ points: [point] = [] }) {
     if (!point || !this.send) return;
-    const value = { x: point.x, y: point.y, curve: point.curveNumber, index: point.pointIndex ?? point.pointNumber };
     const told = point.customdata ?? this.pointBelow(point);
-    if (told !== undefined) value.customdata = Array.isArray(told) || ArrayBuffer.isView(told) ? Array.from(told) : [told];
-    this.send("click", value);
+    if (told !== undefined) this.send("click", { customdata: typeof told === "object" ? Array.from(told) : [told] });
   }
 
   // A line that lies over a heat map is nearer to the mouse than the grid point below it, which is what a click means.
@@ -328,28 +338,7 @@ async function pdf(body, title) {
   const address = new URL(`${window.lrlabLive.address}/pdf?${new URLSearchParams({ title })}`, document.baseURI);
   const answer = await fetch(address, { method: "POST", body });
   if (!answer.ok) throw new Error(await answer.text());
-  return URL.createObjectURL(await answer.blob());
-}
-
-// Download a figure as SVG, PDF or PNG in a width for print, on white, whatever the colors and the size of the page.
-// figure: its data and layout. millimeters: the width. name: of the file, without its ending. title: of the document.
-async function download({ data, layout }, { name, title, format, millimeters }) {
-  // Below a narrow figure the legend takes a line per entry.
-  const narrow = millimeters < NARROW_FILE && layout.showlegend !== false;
-  const entries = narrow ? data.filter((trace) => trace.name && trace.showlegend !== false).length : 0;
-  const size = { width: Math.round(millimeters * PIXELS), height: layout.height + LINE * entries };
-  const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", autosize: false, ...size };
-  const printed = structuredClone({ ...layout, ...white, font: { ...layout.font, color: INK, family: FONT } });
-  const figure = { data, layout: printed, config: { staticPlot: true } };
-  let href = await window.Plotly.toImage(figure, { format: format === "png" ? "png" : "svg", scale: format === "png" ? 4 : 1, ...size });
-  if (format !== "png") {
-    const high = ((millimeters * size.height) / size.width).toFixed(2);
-    const [, svg] = decodeURIComponent(href).match(/,(.*)/s);
-    const sized = svg.replace(/<svg([^>]*) width="[^"]*" height="[^"]*"/, `<svg$1 width="${millimeters}mm" height="${high}mm"`);
-    href = format === "pdf" ? await pdf(sized, title) : URL.createObjectURL(new Blob([sized]));
-  }
-  Object.assign(document.createElement("a"), { href, download: `${name}-${millimeters}mm.${format}` }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+  return answer.blob();
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
