@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.special import ndtr
 
 from lrlab import lowrank
-from lrlab.arrays import Array, Indices, Matrix, Scores
+from lrlab.arrays import Array, Matrix, Scores
 from lrlab.linalg import frozen
 from lrlab.lowrank import LowRank
 from lrlab.model_entry import COMMON_MEASURES, Family, Goal, Measure, ModelEntry
@@ -316,24 +316,17 @@ def scattered(rng: Generator, shape: tuple[int, int], share: float) -> csr_array
     # Random rounding gives many small blocks the same fraction as one large block.
     size = min(total, int(share * total + rng.random()))
     places = np.sort(rng.choice(total, size=size, replace=False, shuffle=False))
-    pointer = np.concatenate([[0], np.cumsum(np.bincount(places // columns, minlength=rows))])
-    return csr_array((np.ones(size, bool), places % columns, pointer), shape=shape)
+    ends = np.cumsum(np.bincount(places // columns, minlength=rows))
+    indices, pointer = (each.astype(np.int32) for each in (places % columns, np.append(0, ends)))
+    return csr_array((np.ones(size, bool), indices, pointer), shape=shape)
 
 
 def drawn_pattern(rng: Generator, shape: tuple[int, int], share: float) -> csr_array:
-    """Return a pattern of True at a fraction of the entries, as `scattered` for one block of rows after the other.
-
-    Indices have 32 bits: 5 bytes per entry, and little more in between.
-    """
+    """Return a pattern of True at a fraction of the entries, as `scattered` for one block of rows after the other."""
     rows, columns = shape
-    height, parts, lengths = max(1, BLOCK // columns), list[Indices](), list[Indices]()
-    for start in range(0, rows, height):
-        block = scattered(rng, (min(height, rows - start), columns), share)
-        parts.append(block.indices.astype(np.int32))
-        lengths.append(np.diff(block.indptr))
-    pointer = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
-    pointer = pointer.astype(np.int32 if pointer[-1] < 2**31 else np.int64)
-    return csr_array((np.ones(pointer[-1], bool), np.concatenate(parts), pointer), shape=shape)
+    height = max(1, BLOCK // columns)
+    cuts = [(min(height, rows - start), columns) for start in range(0, rows, height)]
+    return sparse.vstack([scattered(rng, cut, share) for cut in cuts], format="csr")
 
 
 def highest(scores: Array, count: int) -> csr_array:
