@@ -1,5 +1,7 @@
 """The data and sizes that solvers may read of a problem, per family of models; never the truth.
 
+Families of one model have no class here: their problem lists what solvers may read.
+
 Arrays are read-only. `checkpoint(fraction)` reports progress inside an iteration and raises Interrupted to end the run.
 """
 
@@ -7,8 +9,6 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from lrlab.arrays import Array, Matrix
-from lrlab.losses import Loss
-from lrlab.operators.entries import Entries
 from lrlab.operators.operator import Operator
 from lrlab.protocol import Checkpoint
 
@@ -39,23 +39,6 @@ class LowRankData(Protocol):
 
     operator: Operator
     b: Array
-
-
-class BitEntries(Protocol):
-    """Bits y (m,) in +-1 of entries of a matrix, y_ij = sign(M_ij + width e_ij).
-
-    rank, trace_norm: of the matrix. largest: magnitude of its largest entry. likelihood: of a bit given its margin y_ij
-    M_ij / width.
-    """
-
-    rank: int
-    trace_norm: float
-    largest: float
-    width: float
-    likelihood: Loss
-
-    operator: Entries
-    y: Array
 
 
 class PhaseData(Protocol):
@@ -90,21 +73,3 @@ class LabelData(Protocol):
     X: Matrix
     Y: Matrix
     mask: Matrix | None
-
-
-class SignStream(LabelData, Protocol):
-    """Batches of samples with signs of labels; as `LabelData` it is the first batch.
-
-    size: (d1, d2), features and labels. fresh: whether every batch is new. signs_per_label: mean number of signs per
-    label in a batch. batches: their numbers in order; blocks(batch): its samples in order; table(batch): all of them as
-    `LabelData`.
-    """
-
-    size: tuple[int, int]
-    fresh: bool
-    signs_per_label: float
-
-    batches: Iterator[int]
-
-    def blocks(self, batch: int) -> Iterator[Any]: ...  # noqa: D102
-    def table(self, batch: int) -> Any: ...  # noqa: D102

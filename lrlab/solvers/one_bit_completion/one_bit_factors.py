@@ -1,12 +1,12 @@
 """1-bit matrix completion by the likelihood of factors (Bhaskar & Javanmard 2015)."""
 
 import math
+from typing import Any
 
 import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.models.protocols import BitEntries
 from lrlab.operators.krylov import nearest
 from lrlab.solver_entry import Generator, Iterate, Iterates, solver
 from lrlab.solvers.methods.proximal import fasta
@@ -16,7 +16,7 @@ CURVATURE = {"probit": 1.0, "logistic": 0.25}
 
 
 @solver(family="one-bit-completion", oracle=("rank", "largest entry", "link", "noise"))
-def one_bit_factors(problem: BitEntries, *, rng: Generator) -> Iterates:
+def one_bit_factors(problem: Any, *, rng: Generator) -> Iterates:
     r"""Factors (1-bit likelihood).
 
     Maximizes the likelihood over factors of the true rank by projected gradient steps.
@@ -71,13 +71,13 @@ def short_rows(F: Array, length: float) -> Array:
     return F * np.minimum(1.0, length / np.where(sizes > 0, sizes, 1.0))
 
 
-def losses(problem: BitEntries, entries: Array) -> tuple[float, Array]:
+def losses(problem: Any, entries: Array) -> tuple[float, Array]:
     """Return the mean loss of the bits at estimates of their entries (m,), and its derivative by each of these."""
     y, width = problem.y, problem.width
     loss, slope, _ = problem.likelihood.derivatives(y * entries / width)
     return float(loss.mean()), y * slope / (width * len(y))
 
 
-def first_step(problem: BitEntries) -> float:
+def first_step(problem: Any) -> float:
     """Return 1 over the largest curvature of the mean loss in an entry."""
     return problem.width**2 * len(problem.y) / CURVATURE[problem.likelihood.name]

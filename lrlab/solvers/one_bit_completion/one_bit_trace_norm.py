@@ -1,14 +1,13 @@
 """1-bit matrix completion by the likelihood under a bound on the nuclear norm (Davenport et al. 2014)."""
 
 import math
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.models.protocols import BitEntries
 from lrlab.solver_entry import Generator, Iterate, Iterates, Parameter, choice, solver
 from lrlab.solvers.methods.proximal import fasta, lowered
 from lrlab.solvers.one_bit_completion.one_bit_factors import first_step, losses
@@ -21,7 +20,7 @@ from lrlab.solvers.one_bit_completion.one_bit_factors import first_step, losses
     matrix=lambda spec, options: spec.n1 * spec.n2,
 )
 def one_bit_trace_norm(
-    problem: BitEntries,
+    problem: Any,
     *,
     bounded: Annotated[bool, Parameter(meaning="bound the entries by the largest of the table, too")] = True,
     radius: Annotated[

@@ -1,12 +1,11 @@
 """Solvers of one-bit labels that use all batches so far: marginal means, and likelihood steps."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.models.protocols import SignStream
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.labels import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
@@ -19,7 +18,7 @@ FITTED = 2**14
 
 @stream_solver(name="marginal-mean", refuse=refuse_rank)
 def one_bit_mean(
-    problem: SignStream,
+    problem: Any,
     *,
     fitted_rank: Annotated[int, number(0, 10_000, "rank of the estimate; 0 is full rank", symbol="k")] = 0,
     rng: Generator,
@@ -52,7 +51,7 @@ def one_bit_mean(
 
 
 @stream_solver(oracle="rank", refuse=refuse_rank)
-def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterates:
+def one_bit_likelihood(problem: Any, *, fitted_rank: FittedRank = 0, rng: Generator) -> Iterates:
     r"""One-bit likelihood steps.
 
     Power iteration with scores of a fitted likelihood, each batch weighed by its information: goes on improving under
@@ -98,13 +97,13 @@ def one_bit_likelihood(problem: SignStream, *, fitted_rank: FittedRank = 0, rng:
         yield Iterate(W, note=f"Signs behaved as with noise {answers.width:.3g} and {answers.flip:.1%} flips.")
 
 
-def inevitable_error(problem: SignStream, k: int) -> float:
+def inevitable_error(problem: Any, k: int) -> float:
     """Return the error, relative to 1, that signs of one batch leave without noise."""
     (d1, d2), signs = problem.size, problem.signs_per_label * problem.size[1]
     return min(WIDEST, max(NARROWEST, k * (d1 + d2 - k) / (2 * signs * DENSITY)))
 
 
-def first_margins(problem: SignStream, batch: int, W: Signed) -> tuple[Array, Array]:
+def first_margins(problem: Any, batch: int, W: Signed) -> tuple[Array, Array]:
     """Return margins and signs of the first samples of a batch."""
     margins, signs, count = [], [], 0
     for samples in problem.blocks(batch):

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.models.protocols import SignStream
 from lrlab.operators.krylov import SETTLED, leading, random_block
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number
 from lrlab.solvers.multilabel.labels import Signed
@@ -23,7 +22,7 @@ Weight = Callable[[Array, Array], Array]
 
 @stream_solver(oracle="rank", refuse=refuse_rank)
 def one_bit_power(
-    problem: SignStream,
+    problem: Any,
     *,
     step: Annotated[float, number(0, 2, "weight of the moment; 0: 1 on fresh batches, 1/2 on one table")] = 0.0,
     batch_share: Annotated[
@@ -73,7 +72,7 @@ def one_bit_power(
         yield Iterate(W, note=f"The estimate before contradicted {wrong:.2%} of this batch's signs.")
 
 
-def mean_moment(problem: SignStream, batch: int, W: Signed, weight: Weight) -> tuple[Array, float]:
+def mean_moment(problem: Any, batch: int, W: Signed, weight: Weight) -> tuple[Array, float]:
     """Return the mean of r x^T over the samples of each label (d2, d1), and the fraction of signs that W contradicts.
 
     r = weight(margins at W, signs). Sums are divided by the mean number of samples per label.

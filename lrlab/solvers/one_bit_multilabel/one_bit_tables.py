@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any
 
-from lrlab.models.protocols import SignStream
 from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.multilabel import options as shared
 from lrlab.solvers.multilabel.labels import SIGN_LOSSES
@@ -11,7 +10,7 @@ from lrlab.solvers.multilabel.leml import leml
 
 @shared.table_solver(name="leml", oracle="rank", refuse=shared.refuse_rank)
 def one_bit_leml(
-    problem: SignStream,
+    problem: Any,
     *,
     loss: Annotated[str, choice("squared", "logistic", "squared-hinge", help="loss on labels -1, 1")] = "squared",
     regularization: shared.Regularization = 1.0,
