@@ -211,10 +211,8 @@ class SingleIndexProblem(Problem):
         b = align(estimate, self.truth)
         X, y = self._scored
         index = X @ b
-        means = self.link(index)
-        opposite = self.link.parity * means if self.link.parity else self.link(-index)
         # Of y = +-1: two products are a third of the time of the mean of squares.
-        misfit = 1.0 + min(m @ m - 2.0 * (y @ m) for m in (means, opposite)) / len(y)
+        misfit = 1.0 + min(m @ m - 2.0 * (y @ m) for m in (self.link(index), self.link(-index))) / len(y)
         # An estimate of zeros names no direction: its distance from the truth, 1, is less than most guesses have.
         distance = length(b - self.truth) if b.any() else math.sqrt(2.0)
         scores = {"error": distance, "overlap": float(b @ self.truth) ** 2}

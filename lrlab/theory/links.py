@@ -77,11 +77,6 @@ class Link(ABC):
     def smooth(self, index: Array) -> Array:
         """Return f, the mean of f0 over the noise, without flips."""
 
-    @property
-    def parity(self) -> int:
-        """1 for an even f, -1 for an odd f, 0 if neither is known."""
-        return 0
-
     def breakpoints(self) -> tuple[float, ...]:
         """Return known jumps and kinks of f0."""
         return ()
@@ -109,10 +104,6 @@ def noisy_moments(link: Link) -> Moments:
 class SignLink(Link):
     """One-bit sensing, f0(v) = sign(v), so f(z) = erf(z / (s sqrt 2)) (eq. 2.7)."""
 
-    @property
-    def parity(self) -> int:  # noqa: D102
-        return -1
-
     def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.sign(index)
 
@@ -133,10 +124,6 @@ class LogisticLink(Link):
     flip: float = 0.0
     intercept: float = 0.0
 
-    @property
-    def parity(self) -> int:  # noqa: D102
-        return 0 if self.intercept else -1
-
     def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.tanh((np.asarray(index) + self.intercept) / 2.0)
 
@@ -144,9 +131,10 @@ class LogisticLink(Link):
         if self.noise == 0:
             return self.sharp(index)
         # The trapezoidal rule converges geometrically for an analytic integrand with a Gaussian weight: the poles of
-        # tanh(v / 2) at +-i pi leave an error of exp(-2 pi^2 / (noise / 8)), below 1e-6 for noise <= 10.
-        nodes = np.linspace(-8.0, 8.0, 129)
-        weights = normal_density(nodes) / 8.0
+        # tanh(v / 2) at +-i pi leave an error of exp(-2 pi^2 / (noise step)).
+        half = math.ceil(16.0 * max(1.0, self.noise))
+        nodes = np.linspace(-8.0, 8.0, 2 * half + 1)
+        weights = normal_density(nodes) * 8.0 / half
         return self.sharp(np.asarray(index)[..., None] + self.noise * nodes) @ weights
 
     def sharp_moments(self) -> tuple[float, float, float]:  # noqa: D102
@@ -162,10 +150,6 @@ class ThresholdLink(Link):
     """One-bit phase retrieval, f0(v) = sign(|v| - threshold) (eq. 2.9)."""
 
     threshold: float = 1.0
-
-    @property
-    def parity(self) -> int:  # noqa: D102
-        return 1
 
     def sharp(self, index: Array) -> Array:  # noqa: D102
         return np.sign(np.abs(index) - self.threshold)
