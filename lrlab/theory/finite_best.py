@@ -119,10 +119,10 @@ def _limit_holds(spec: Any) -> bool:
 
 def _collected(scores: list[Array], method: str) -> FiniteBest:
     """Return the mean of the scores of problems (2, 2): overlap and error, and what each leaves in doubt."""
-    (means, doubts), count = np.moveaxis(scores, 1, 0), len(scores)
+    (means, doubts), count = np.moveaxis(np.array(scores), 1, 0), len(scores)
     # One problem says nothing about the spread between problems.
     spread = means.std(axis=0, ddof=1) / math.sqrt(count) if count > 1 else np.full(2, math.inf)
-    return FiniteBest(*map(float, (*means.mean(axis=0), *np.hypot(spread, doubts.mean(axis=0)))), method)
+    return FiniteBest._make([*map(float, (*means.mean(axis=0), *np.hypot(spread, doubts.mean(axis=0)))), method])
 
 
 @lru_cache(maxsize=4096)
@@ -209,4 +209,4 @@ def _limit(link: Link, n: int, p: int) -> FiniteBest:
     # Terms of order 1/p are omitted, and the curve bends between the nodes.
     bend = abs(q - overlaps(link, n / p).best)
     unsure = np.array([(1.0 - q) / p + bend, means[1] / p + bend / max(means[1], SMALLEST)])
-    return FiniteBest(*map(float, (*means, *(unsure + spread))), "asymptotic limit")
+    return FiniteBest._make([*map(float, (*means, *(unsure + spread))), "asymptotic limit"])
