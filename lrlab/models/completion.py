@@ -1,7 +1,6 @@
 """Entries of X W Y^T: inductive and plain completion, multi-label regression (Jain & Dhillon 2013, sections 4, 5)."""
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
@@ -134,11 +133,6 @@ class TableSpec(LowRankSpec):
     noise: Noise = 0.0
 
     @property
-    @abstractmethod
-    def table(self) -> tuple[int, int]:
-        """Rows and columns of the table."""
-
-    @property
     def measurements(self) -> int:  # noqa: D102
         return max(1, round(self.observed * self.table[0] * self.table[1]))
 
@@ -151,10 +145,8 @@ class TableSpec(LowRankSpec):
 
     _column_name = "n2"
 
-    @property
-    def bare_sides(self) -> tuple[int, ...]:
-        """Sides of the matrix without features: 0 for rows, 1 for columns."""
-        return ()
+    bare_sides = property(lambda spec: ())
+    """Sides of the matrix without features: 0 for rows, 1 for columns."""
 
     @property
     def scarce_rows(self) -> float | None:
@@ -268,6 +260,7 @@ class MultilabelRegression(TableSpec):
     ] = "orthonormal"
 
     _column_name = "labels"
+    bare_sides = (1,)
 
     def check(self) -> None:
         """Reject a condition number for Gaussian weights, whose condition number is random."""
@@ -299,10 +292,6 @@ class MultilabelRegression(TableSpec):
     @property
     def table(self) -> tuple[int, int]:  # noqa: D102
         return self.n, self.labels
-
-    @property
-    def bare_sides(self) -> tuple[int, ...]:  # noqa: D102
-        return (1,)
 
     @property
     def size(self) -> tuple[int, int]:  # noqa: D102

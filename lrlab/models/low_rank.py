@@ -145,20 +145,14 @@ class LowRankSpec(Spec):
         """Draw the truth; the first access draws the measurements."""
         return self.problem(self, self.factors(), checkpoint)
 
-    @property
-    def table(self) -> tuple[int, int]:
-        """Rows and columns of the matrix whose entries are measured; (0, 0) for other measurements."""
-        return 0, 0
+    table = property(lambda spec: (0, 0))
+    """Rows and columns of the matrix whose entries are measured; (0, 0) for other measurements."""
 
-    @property
-    def scarce_rows(self) -> float | None:
-        """Expected number of rows that no method recovers; None for measurements other than entries."""
-        return None
+    scarce_rows = property(lambda spec: None)
+    """Expected number of rows that no method recovers; None for measurements other than entries."""
 
-    @property
-    def norm(self) -> float:
-        """Frobenius norm of W."""
-        return 1.0
+    norm = property(lambda spec: 1.0)
+    """Frobenius norm of W."""
 
     @property
     def singular_values(self) -> Array:
