@@ -100,7 +100,7 @@ def run(
     self-contained. The first table has points, predictions and, with another `level`, a summary of each panel; the
     second has every trial with its seed.
     """
-    from lrlab.presets.page import page
+    from lrlab.presets.result import page
 
     preset, folder = load(name, quick, at), writable(Path(out))
     result = compute(preset, progress, start, trials, data, store)

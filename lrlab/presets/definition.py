@@ -88,6 +88,12 @@ class Preset:
         return float(self.first_spec.values()[self.content["slider"]["name"]])
 
     @property
+    def command(self) -> str:
+        """The command that computes it."""
+        at = "" if self.at is None else f" --at {self.at:g}"
+        return f"python -m lrlab paper {self.name}{' --quick' if self.quick else ''}{at}"
+
+    @property
     def first_spec(self) -> Spec:
         """The spec of the first series in the first panel, before an axis changes it."""
         return self.spec(self.panels[0], self.series[0])

@@ -11,7 +11,9 @@ from lrlab.engine.engine import on_workers
 from lrlab.engine.results import Start
 from lrlab.parameters import InputError
 from lrlab.presets import shipped
-from lrlab.presets.page import Part, pages
+from lrlab.presets.definition import Preset
+from lrlab.presets.papers import paper_of
+from lrlab.presets.result import PAGE, counts, lines
 from lrlab.runs.run import Progress, silent
 
 
@@ -31,7 +33,7 @@ def write_report(
     `presets.run`; lrlab computes a trial that several presets share once. If data is missing or a trial fails, the page
     says why, and the other presets follow. begin(name) is called before each preset.
     """
-    folder, parts = presets.writable(Path(out)), list[Part]()
+    folder, parts = presets.writable(Path(out)), list[tuple[Preset, Any, str]]()
     paths = [folder / "papers.html"]
     with TemporaryDirectory() as temporary:
         shared = store or Path(temporary) / "results.sqlite"
@@ -53,5 +55,8 @@ def write_report(
                 parts.append((preset, result, words))
             except (InputError, RuntimeError) as error:
                 parts.append((preset, None, f"Not computed: {str(error).rstrip('.')}."))
-    paths[0].write_text(pages("Experiments of five papers, computed anew", parts), encoding="utf-8")
+    judged = [line for _, result, _ in parts if result for line in lines(result.table)]
+    about = {"judged": judged, "counts": counts(judged), "lines": lines, "paper_of": paper_of}
+    text = PAGE.render(title="Experiments of five papers, computed anew", parts=parts, **about)
+    paths[0].write_text(text, encoding="utf-8")
     return paths

@@ -1,12 +1,15 @@
-"""The plan of a preset, the figures and tables of its results, and the verdicts on claims and numbers."""
+"""The plan of a preset, the figures, tables and page of its results, and the verdicts on claims and numbers."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
+from jinja2 import Template
 
+from lrlab.presets.definition import Preset
 from lrlab.runs.run import Trial
 
 if TYPE_CHECKING:
@@ -20,6 +23,9 @@ WORDS = (REPRODUCED, BETTER, DIRECTION, FAILED, UNDECIDED)
 the effect exists, but its size differs."""
 TOO_FEW, NOT_RUN = "too few trials", "not run"
 """Reasons in a measurement why a claim is open: more trials could decide it, or lrlab omitted a part of the run."""
+
+PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding="utf-8"), autoescape=True)
+"""An HTML page that needs no other file."""
 
 
 class Panel(NamedTuple):
@@ -81,6 +87,11 @@ class Plan:
         # Fits also have lists.
         trials = [{key: value for key, value in row.items() if not isinstance(value, list)} for row in rows + refused]
         return Result(told, table, pd.DataFrame(trials))
+
+
+def page(preset: Preset, result: Result) -> str:
+    """Return the page of a preset: title, explanation, panels side by side if the page is wide, captions."""
+    return PAGE.render(title=preset.title, parts=[(preset, result, "")], command=preset.command)
 
 
 class Judged(NamedTuple):

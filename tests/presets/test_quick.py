@@ -12,7 +12,7 @@ import lrlab
 from benchmarks import ship
 from lrlab import InputError, Iterate, presets
 from lrlab.engine.results import LocalResults
-from lrlab.presets import page, report, result, shipped
+from lrlab.presets import report, result, shipped
 from lrlab.presets.definition import Preset, quick, read
 from lrlab.presets.items import Drawing
 from lrlab.presets.papers import PAPERS, paper_of
@@ -208,7 +208,7 @@ def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
 
 def test_titles_of_a_page_are_text():
     preset = Preset("x", "<b>A</b>", "lines", "R & S", "E", {})
-    text = page.page(preset, result.Result([], pd.DataFrame(), pd.DataFrame()))
+    text = result.page(preset, result.Result([], pd.DataFrame(), pd.DataFrame()))
     assert "<b>A</b>" not in text and "&lt;b&gt;A&lt;/b&gt;" in text and "R &amp; S" in text
 
 

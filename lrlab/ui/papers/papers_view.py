@@ -18,9 +18,8 @@ from lrlab.models.axes import axes
 from lrlab.parameters import InputError, Parameter, counted, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
-from lrlab.presets.page import command, page
 from lrlab.presets.papers import FOLDER, HOW, SETS, paper_of, presence
-from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for
+from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for, page
 from lrlab.presets.resumed import Resumed
 from lrlab.presets.table import redrawn
 from lrlab.store.store import get_shared_store
@@ -270,7 +269,7 @@ def script(preset: Preset) -> tuple[str, str]:
     arguments = (", quick=True" if preset.quick else "") + (', data="DIR"' if preset.data else "")
     arguments += "" if preset.at is None else f", at={preset.at:g}"
     python = f'from lrlab import presets\n\nprint(presets.run("{preset.name}", "out"{arguments}))'
-    return python, f"{command(preset)} --out out{' --data DIR' if preset.data else ''}"
+    return python, f"{preset.command} --out out{' --data DIR' if preset.data else ''}"
 
 
 def draw(chosen: Preset) -> None:
