@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,26 +50,24 @@ class Scale(NamedTuple):
     spacing: str = "linear"
     name: str = ""
 
+    def at(self, places: Array) -> Array:
+        """Return positions by their places: grid point k reaches from k to k + 1, halfway to the next values."""
+        v = np.log(self.values) if self.spacing == "log" else np.asarray(self.values, dtype=float)
+        half = np.diff(v) / 2.0 if len(v) > 1 else np.array([0.5])
+        edges = np.concatenate([v[:1] - half[:1], v[:-1] + half, v[-1:] + half[-1:]])
+        at: Array = np.interp(places, np.arange(len(edges)), edges)
+        return np.exp(at) if self.spacing == "log" else at
+
     @property
     def edges(self) -> Array:
-        """Borders of grid points: halfway between values, on the axis' own scale, (len(values) + 1,)."""
-        v = np.log(self.values) if self.spacing == "log" else np.asarray(self.values, dtype=float)
-        middle = (v[1:] + v[:-1]) / 2.0 if len(v) > 1 else v + 0.5
-        inner = np.concatenate([[2 * v[0] - middle[0]], middle, [2 * v[-1] - middle[-1]] if len(v) > 1 else []])
-        return np.exp(inner) if self.spacing == "log" else inner
+        """Borders of grid points (len(values) + 1,)."""
+        return self.at(np.arange(len(self.values) + 1))
 
     @property
     def range(self) -> list[float]:
         """The range of a plotly axis from the first edge to the last."""
         ends = self.edges[[0, -1]]
         return list(np.log10(ends) if self.spacing == "log" else ends)
-
-    def within(self, value: float, fractions: Array) -> Array:
-        """Return positions around a value, at fractions of the width between its edges."""
-        k = list(self.values).index(value)
-        low, high = self.edges[k : k + 2]
-        inside: Array = low * (high / low) ** fractions if self.spacing == "log" else low + (high - low) * fractions
-        return inside
 
 
 class MapMetric(NamedTuple):
@@ -117,23 +115,18 @@ def transition(
             ends = tuple(f", {title}" for title in titles[:k] + titles[k + 1 :]) if apart else ()
             layers.theory(lines[~lines["line"].str.endswith(ends)])
         layers.axes(lowest=k + columns >= len(groups), leftmost=k % columns == 0)
-    _one_entry_each(figure)
+    # One entry in the legend for all traces of a name: it shows and hides them on all maps.
+    named = set[str | None]()
+    for one in figure.data:
+        shown = one.showlegend is not False and one.type != "heatmap" and one.name not in named
+        one |= {"legendgroup": one.name or "", "showlegend": shown}
+        named |= {one.name} if shown else set()
     # The caption below has the rule of success.
     title = {"text": metric.name.partition(" (")[0], "side": "right", "font": {"size": 13}}
     bar = {"title": title, "thickness": 12, "outlinewidth": 0}
     scale = {"colorscale": metric.colors, "cmin": metric.low, "cmax": metric.high, "colorbar": bar}
     height = 140 + 310 * rows if apart else 540
     return theme.style(figure.update_layout(coloraxis=scale), height=height, revision=f"{x.title} {y.title}")
-
-
-def _one_entry_each(figure: Figure) -> None:
-    """Leave one entry in the legend for all traces of a name: it shows and hides them on all maps."""
-    named = set[str]()
-    for one in figure.data:
-        name = one.name or ""
-        shown = one.showlegend is not False and one.type != "heatmap" and name not in named
-        one |= {"legendgroup": name, "showlegend": shown}
-        named |= {name} if shown else set()
 
 
 def _text(metric: str, cell: Any) -> str:
@@ -159,10 +152,15 @@ class Layers(NamedTuple):
         """Add a trace."""
         self.figure.add_trace(trace(kind, **values), self.subplot)
 
-    def table(self, cells: pd.DataFrame, column: str) -> Any:
+    def table(self, cells: pd.DataFrame, column: str, missing: Any = np.nan) -> Any:
         """Return the values of grid points in the rows and columns of the map."""
         wide = cells.pivot(index="y", columns="x", values=column)
-        return wide.reindex(index=list(self.y.values), columns=list(self.x.values)).to_numpy()
+        return wide.reindex(index=list(self.y.values), columns=list(self.x.values)).fillna(missing).to_numpy()
+
+    def outlines(self, boxes: Array) -> dict[str, Array]:
+        """Return x and y of the corners of boxes (left, right, low, high), in places; a gap follows each."""
+        x, y = (np.insert(boxes[:, order], 5, np.nan, axis=1) for order in ([0, 1, 1, 0, 0], [2, 2, 3, 3, 2]))
+        return {"x": self.x.at(x.ravel()), "y": self.y.at(y.ravel())}
 
     def heat(self, z: Array, text: Array, solvers: Array, heading: str = "", **look: Any) -> None:
         """Add a heat map that shows a heading and a text under the pointer; customdata is x, y and the solver."""
@@ -187,8 +185,8 @@ class Layers(NamedTuple):
         ]
         value = self.table(cells, "value").astype(float)
         inferred = self.table(cells, "inferred") == True  # noqa: E712  (None without a row)
-        text = self.table(cells.assign(text=["<br>".join(each) for each in zip(*texts, strict=True)]), "text")
-        text = pd.DataFrame(text).fillna(NOT_MEASURED).to_numpy()
+        joined = cells.assign(text=["<br>".join(each) for each in zip(*texts, strict=True)])
+        text = self.table(joined, "text", NOT_MEASURED)
         look: dict[str, Any] = {"coloraxis": "coloraxis", "xgap": 1, "ygap": 1}
         # It answers the pointer on all grid points.
         measured = np.where(inferred, np.nan, value)
@@ -203,11 +201,11 @@ class Layers(NamedTuple):
 
     def _hatch(self, inferred: Mask) -> None:
         """Hatch inferred grid points; the outlines of all others are nan, so that a message has only the changes."""
-        rows, columns = np.indices(inferred.shape).reshape(2, -1, 1)
-        x, y = self.x.edges[columns + [0, 1, 1, 0, 0, 0]], self.y.edges[rows + [0, 0, 1, 1, 0, 0]]
-        y[~inferred.ravel()], y[:, -1] = np.nan, np.nan
+        rows, columns = np.indices(inferred.shape).reshape(2, -1)
+        boxes = np.stack([columns, columns + 1, rows, rows + 1], axis=1)
+        outlines = self.outlines(np.where(inferred.reshape(-1, 1), boxes, np.nan))
         look: dict[str, Any] = {"fill": "toself", "fillcolor": CLEAR, "fillpattern": HATCH, "line": {"width": 0}}
-        self.add("scatter", x=x.ravel(), y=y.ravel(), mode="lines", hoverinfo="skip", showlegend=False, **look)
+        self.add("scatter", mode="lines", hoverinfo="skip", showlegend=False, **look, **outlines)
         # White lines are not seen in a legend.
         square = {"symbol": "square", "size": 10, "color": theme.INK, "opacity": PALE / 2.0}
         named = {"name": INFERRED, "showlegend": bool(inferred.any()), "hoverinfo": "skip"}
@@ -283,15 +281,14 @@ def winners_map(
 
     A point's customdata is x, y and the title of a solver that ran there.
     """
-    figure = Figure()
-    parts: dict[str, list[Array]] = {}
+    layers, boxes = Layers(Figure(), x, y), dict[str, list[tuple[float, ...]]]()
     for one in outcomes:
         stripes = one.best if len(one.best) <= MOST_STRIPES else (MANY,)
-        for k, name in enumerate(stripes or (NOBODY,)):
-            part = k / max(len(stripes), 1), (k + 1) / max(len(stripes), 1)
-            parts.setdefault(name, []).append(_outline(one.point, x, y, part))
-    for name in (name for name in (*looks, MANY, NOBODY) if name in parts):
-        corners = np.concatenate(parts[name])
+        column, row = (list(axis.values).index(value) for axis, value in zip((x, y), one.point, strict=True))
+        ends = column + np.linspace(GAP, 1.0 - GAP, max(len(stripes), 1) + 1)
+        for name, part in zip(stripes or (NOBODY,), pairwise(ends), strict=True):
+            boxes.setdefault(name, []).append((*part, row + GAP, row + 1.0 - GAP))
+    for name in (name for name in (*looks, MANY, NOBODY) if name in boxes):
         look: dict[str, Any] = {"fill": "toself", "line": {"width": 0}, "mode": "lines", "hoverinfo": "skip"}
         if name in looks:
             crossed = CROSSED if looks[name].dash != "solid" else None
@@ -299,35 +296,16 @@ def winners_map(
         else:
             hatch = {**HATCH, "fgcolor": theme.INK} if name == NOBODY else None
             look |= {"name": name, "fillcolor": CLEAR if hatch else theme.faint(theme.INK, 0.35), "fillpattern": hatch}
-        figure.add_scatter(x=corners[:, 0], y=corners[:, 1], showlegend=True, **look)
-    layers = Layers(figure, x, y)
-    _hover(layers, {one.point: one for one in outcomes}, titles, excluded)
-    layers.axes()
-    return theme.style(figure, height=540, revision=f"winners {x.title} {y.title}")
-
-
-def _outline(point: tuple[float, ...], x: Scale, y: Scale, part: tuple[float, float]) -> Array:
-    """Return the corners (6, 2) of a part of a grid point, from left to right; the last row is a gap."""
-    low, high = (GAP + (1.0 - 2.0 * GAP) * end for end in part)
-    across = x.within(point[0], np.array([low, high, high, low, low, np.nan]))
-    upwards = y.within(point[1], np.array([GAP, GAP, 1.0 - GAP, 1.0 - GAP, GAP, np.nan]))
-    return np.stack([across, upwards], axis=1)
-
-
-def _hover(
-    layers: Layers,
-    outcomes: Mapping[tuple[float, ...], Outcome],
-    titles: Mapping[str, str],
-    excluded: Collection[tuple[float, ...]],
-) -> None:
-    """Add an invisible heat map that answers the pointer with the errors of all solvers at a grid point."""
-    shape = len(layers.y.values), len(layers.x.values)
-    text, solvers = np.full(shape, NOT_MEASURED, object), np.full(shape, next(iter(titles.values())), object)
-    for (row, y), (column, x) in product(enumerate(layers.y.values), enumerate(layers.x.values)):
-        if one := outcomes.get((x, y)):
-            ran = [f"<b>{words}</b>" if name in one.best else words for name, words in one.words.items()]
-            text[row, column], solvers[row, column] = "<br>".join(ran), titles[next(iter(one.words))]
-        elif (x, y) in excluded:
-            text[row, column] = NOT_COMPARED
+        layers.add("scatter", showlegend=True, **look, **layers.outlines(np.array(boxes[name])))
+    # An invisible heat map answers the pointer.
+    rows = [(*point, NOT_COMPARED, None) for point in excluded]
+    for one in outcomes:
+        ran = [f"<b>{words}</b>" if name in one.best else words for name, words in one.words.items()]
+        rows.append((*one.point, "<br>".join(ran), titles[next(iter(one.words))]))
+    cells = pd.DataFrame(rows, columns=["x", "y", "text", "solver"])
+    text = layers.table(cells, "text", NOT_MEASURED)
+    solvers = layers.table(cells, "solver", next(iter(titles.values())))
     clear: dict[str, Any] = {"colorscale": [[0, CLEAR], [1, CLEAR]], "showscale": False}
-    layers.heat(np.zeros(shape), text, solvers, "error, time, successes:<br>", **clear)
+    layers.heat(np.zeros(text.shape), text, solvers, "error, time, successes:<br>", **clear)
+    layers.axes()
+    return theme.style(layers.figure, height=540, revision=f"winners {x.title} {y.title}")
