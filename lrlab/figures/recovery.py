@@ -68,14 +68,6 @@ class Recovery:
     intervals: Intervals | None = None
     comparable: Callable[[Any], Any] = lambda estimate: estimate
 
-    def bars(self) -> dict[str, Any]:
-        """Return 95% intervals of the entries as a trace's error bars."""
-        if self.intervals is None or self.estimate is None:
-            return {}
-        ends = {"array": self.intervals.high - self.estimate, "arrayminus": self.estimate - self.intervals.low}
-        look = {"symmetric": False, "visible": True, "width": 2, "thickness": 1.2, "color": self.color}
-        return {"error_y": {**{end: reach.astype(np.float32) for end, reach in ends.items()}, **look}}
-
 
 def recovery(
     truth: Array, runs: Sequence[Recovery], *, symbol: str = "b", height: int = 400, most: int = MOST_POINTS
@@ -102,6 +94,10 @@ def recovery(
     for k, run in enumerate(runs):
         look = {"color": run.color, "symbol": run.symbol, "size": 7 if stems else 5, "opacity": 0.9 if stems else 0.6}
         y = np.full(few, np.nan) if run.estimate is None else run.estimate[shown]
+        bars: dict[str, Any] | None = None
+        if stems and run.intervals is not None and run.estimate is not None:
+            reach = {"array": run.intervals.high - y, "arrayminus": y - run.intervals.low}
+            bars = {**theme.BARS, "width": 2, "color": run.color, **reach}
         figure.add_scatter(
             x=(shown + 1.0 + offset(k, len(runs)) if stems else truth[shown]).astype(np.float32),
             y=y.astype(np.float32),
@@ -109,7 +105,7 @@ def recovery(
             name=run.title,
             marker=look,
             hovertemplate="%{x:.3g}: %{y:.3g}",
-            **(run.bars() if stems else {}),
+            error_y=bars,
         )
     entry, estimate = f"{symbol}ⱼ", f"{symbol}\u0302ⱼ"
     titles = ("entry j", f"{entry} and estimate {estimate}")
@@ -237,7 +233,7 @@ def views(view: Callable[[Any], Any], runs: Sequence[Recovery], *, height: int, 
     shown = [true.values, *(missing if run.estimate is None else view(run.estimate).values for run in runs)]
     reach = float(np.nanmax(np.abs(true.values)))
     named = zip(["ground truth", *(run.title for run in runs)], shown, strict=True)
-    maps = [heat(np.asarray(values), true.scale, reach, name) for name, values in named]
+    maps = [heat(values, true.scale, reach, name) for name, values in named]
     columns = max(1, min(columns, len(maps)))
     figure = tiles(maps, ["ground truth", *map(caption, runs)], columns, height=height, foot=FOOT)
     ticks: dict[str, Any] = {"visible": True, "showgrid": False, "ticks": "", "tickmode": "array", "tickfont_size": 9}

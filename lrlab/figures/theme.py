@@ -82,7 +82,6 @@ AXIS = {
     **NUMBERS,
     "gridcolor": GRID,
     "linecolor": INK,
-    "mirror": False,
     "showline": True,
     "tickcolor": INK,
     "ticks": "outside",
@@ -92,8 +91,6 @@ AXIS = {
 }
 LEGEND = {
     "orientation": "h",
-    "xanchor": "left",
-    "x": 0.0,
     "yref": "container",
     "yanchor": "bottom",
     "y": 0.0,
@@ -108,7 +105,7 @@ TEMPLATE = Node(
         "font": {"family": FONT, "size": 13, "color": INK},
         "paper_bgcolor": "rgba(0, 0, 0, 0)",
         "plot_bgcolor": "rgba(0, 0, 0, 0)",
-        "title": {"font": {"size": 15}, "x": 0.0, "xref": "paper", "xanchor": "left"},
+        "title": {"font": {"size": 15}, "x": 0.0, "xref": "paper"},
         "xaxis": AXIS,
         "yaxis": AXIS,
         "coloraxis": {"colorbar": NUMBERS},
@@ -190,19 +187,14 @@ def style(
             update(title_text=title)
     for name, axis in figure.layout.items():
         if name[1:5] == "axis" and axis.get("type") == "log":
-            low, high = axis.get("range") or _exponents(figure, name)
+            if not (exponents := axis.get("range")):
+                shown = [np.array(one[name[0]], dtype=float).ravel() for one in figure.data if name[0] in one]
+                values = np.concatenate([[], *shown])
+                exponents = np.log10(values[np.isfinite(values) & (values > 0)])
+            low, high = np.min(exponents, initial=np.inf), np.max(exponents, initial=-np.inf)
             powers = "" if high - low > 0.7 * LOG_TICKS else "~e"
             axis.update(nticks=LOG_TICKS, tickformat=",~g" if FULL[0] <= low and high <= FULL[1] else powers)
     return figure.update_layout(height=height, uirevision=revision, autosize=True)
-
-
-def _exponents(figure: Figure, axis: str) -> tuple[float, float]:
-    """Return the exponents of ten of the least and the largest value on a logarithmic axis."""
-    side, own = axis[0], axis.replace("axis", "")
-    shown = [one[side] for one in figure.data if one.get(f"{side}axis", side) == own and one.get(side) is not None]
-    values = np.concatenate([[], *(np.array(some, dtype=float).ravel() for some in shown)])
-    known = np.log10(values[np.isfinite(values) & (values > 0)])
-    return known.min(initial=np.inf), known.max(initial=-np.inf)
 
 
 def name_ends(figure: Figure, names: Sequence[str]) -> Figure:

@@ -77,7 +77,7 @@ def infer(results: SweepResults, table: "pd.DataFrame") -> "pd.DataFrame":
         grid.trials, grid.successes = np.nan_to_num(trials), np.nan_to_num(successes)
         if sweep.success and trials.any():
             low, high = grid.bounds()
-            values = {"success_rate": grid.within(low, high), "low": low, "high": high}
+            values = {"success_rate": grid.estimate(), "low": low, "high": high}
         elif np.isfinite(mean).any():
             values = {"mean": interpolate_missing(mean, np.isfinite(mean))}
         inferred = (grid.open & (trials == 0) & trials.any()).ravel()
@@ -143,10 +143,7 @@ class ContourSearch:
 
     def estimate(self) -> Array:
         """Return the success rate of every cell: interpolated between cells with trials, and clipped to its bounds."""
-        return self.within(*self.bounds())
-
-    def within(self, low: Array, high: Array) -> Array:
-        """Return `estimate`, given the bounds."""
+        low, high = self.bounds()
         share = interpolate_missing(self.successes / np.maximum(self.trials, 1), self.trials > 0)
         # If the two ends contradict each other by chance, neither is used.
         return np.where(low <= high, np.clip(share, low, high), share)
@@ -160,7 +157,7 @@ class ContourSearch:
         from scipy.ndimage import binary_dilation
 
         low, high = self.bounds()
-        above = self.within(low, high) > 0.5
+        above = self.estimate() > 0.5
         sure = [(low > 0.5) & (high >= 0.5), (high < 0.5) & (low <= 0.5)]
         if self._tolerance > 1:
             square = np.ones((3, 3), dtype=bool)

@@ -265,18 +265,12 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
 def _cells(sweep: Sweep, memory_limit: int) -> tuple[Cell, ...]:
     makers = {solver: job_maker(sweep.spec, solver, **sweep.settings_of(solver)) for solver in sweep.solvers}
     cells = list[Cell]()
-    for values in product(*sweep.grid.values()):
+    for values, (solver, make) in product(product(*sweep.grid.values()), makers.items()):
         point = dict(zip(sweep.grid, values, strict=True))
         try:
-            spec = spec_at(sweep.spec, point.items())
+            cells.append(Cell(point, solver, make(spec_at(sweep.spec, point.items()))))
         except InputError as error:
-            cells += [Cell(point, solver, None, str(error)) for solver in makers]
-            continue
-        for solver, make in makers.items():
-            try:
-                cells.append(Cell(point, solver, make(spec)))
-            except InputError as error:
-                cells.append(Cell(point, solver, None, str(error)))
+            cells.append(Cell(point, solver, None, str(error)))
     if not any(cell.job for cell in cells):
         raise InputError("axes", "such that a solver accepts some grid point", "none", cells[0].refused)
     return tuple(cells)

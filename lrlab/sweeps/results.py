@@ -45,12 +45,15 @@ class SweepResults:
         self.failures: dict[Trial, str] = {}
         self._lock = threading.RLock()
         self.rows = {job: row for row, job in enumerate(sweep.jobs)}
-        self._columns = {name: np.full((len(self.rows), 1), math.nan) for name in ENDING}
+        self._columns = {name: self._empty() for name in ENDING}
 
     @property
     def done(self) -> int:
         """Number of trials of the last run that were reused, computed, or failed."""
         return self.reused + self.computed + len(self.failures)
+
+    def _empty(self) -> Array:
+        return np.full((len(self.rows), self.sweep.trials), math.nan)
 
     def add(self, finished: Mapping[Trial, TrialResult]) -> None:
         """Add finished trials; one that is there already changes nothing.
@@ -58,18 +61,11 @@ class SweepResults:
         InputError if trials have scores, but not the metric of the sweep's rule.
         """
         with self._lock:
-            before, numbers = self._columns["seed"].shape[1], 1 + max((number for _, number in finished), default=0)
-            if numbers > before:
-                # A sweep has the first trials of all cells before any other.
-                room = ((0, 0), (0, min(max(numbers, 2 * before), self.sweep.trials) - before))
-                self._columns = {
-                    name: np.pad(column, room, constant_values=math.nan) for name, column in self._columns.items()
-                }
             for (job, number), result in finished.items():
                 ending = zip(ENDING, (result.seed, STOPS.index(result.stop), *result[2:4]), strict=True)
                 for name, value in (*ending, *result.scores.items()):
                     if name not in self._columns:
-                        self._columns[name] = np.full_like(self._columns["seed"], math.nan)
+                        self._columns[name] = self._empty()
                     self._columns[name][self.rows[job], number] = value
             self.changes += 1
         rule, scores = self.sweep.success, next((r.scores for r in finished.values() if r.scores), {})
@@ -85,7 +81,7 @@ class SweepResults:
         """
         with self._lock:
             column = self._columns.get(self._quotients.get(name, name))
-            values: Array = self._columns["seed"] * math.nan if column is None else column.copy()
+            values = self._empty() if column is None else column.copy()
         if name in self._quotients:
             bounds = [theory.fractions(job.spec).get(name, ("", math.nan))[1] for job in self.sweep.jobs]
             values /= np.array(bounds)[:, None]

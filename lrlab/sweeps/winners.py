@@ -184,20 +184,17 @@ def _trials(results: SweepResults) -> tuple[Any, ...]:
     if not sweep.success and not measures[rule.metric].rising:
         # The contour of a mean error is drawn at a level; to succeed is to be below.
         succeeded = results.matrix(rule.metric) < rule.level
-    width, tried = seconds.shape[1], ~np.isnan(seconds)
-    failed = np.zeros(seconds.shape, dtype=bool)
+    tried, failed = ~np.isnan(seconds), np.zeros(seconds.shape, dtype=bool)
     if sweep.race:
         # A store keeps no failure: a missing trial failed if its job has a trial of a later round.
-        round_of = np.searchsorted(looks(sweep.trials), np.arange(width), side="right")
+        round_of = np.searchsorted(looks(sweep.trials), np.arange(sweep.trials), side="right")
         failed = round_of < np.where(tried, round_of, -1).max(axis=1, keepdims=True)
     for job, number in list(results.failures):
-        # Nobody has finished a trial with a larger number.
-        if number < width:
-            failed[results.rows[job], number] = True
+        failed[results.rows[job], number] = True
     medians = quartiles(seconds)[:, 1:2]
     limits = np.array([[job.limits.max_seconds] for job in sweep.jobs])
     usual = np.where(np.isnan(medians), limits, medians)
-    return errors[:, :width], succeeded[:, :width] & tried, np.where(failed & ~tried, usual, seconds)
+    return errors, succeeded & tried, np.where(failed & ~tried, usual, seconds)
 
 
 def looks(trials: int) -> list[int]:
