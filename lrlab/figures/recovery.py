@@ -200,19 +200,15 @@ def frames(
     for name, now in moments(runs, time).items():
         drawn = figure([run_at(run, now, time) for run in runs])
         traces = range(len(drawn.data) - len(runs), len(drawn.data))
-        frame = Node(name=name, data=[_changing(drawn.data[k]) for k in traces], traces=list(traces))
+        frame = Node(name=name, data=[], traces=list(traces))
+        for one in drawn.data[traces.start :]:
+            # A frame without intervals hides the figure's intervals.
+            dots = {"y": one.y, "error_y": one.error_y or {"visible": False}}
+            frame["data"].append(trace(one.type, **({"z": one.z} if one.type == "heatmap" else dots)))
         if notes := drawn.layout.get("annotations"):
             frame["layout"] = {"annotations": [{"text": note["text"]} for note in notes]}
         result.append(frame)
     return result
-
-
-def _changing(one: Node) -> Node:
-    """Return the values of a trace that change from frame to frame."""
-    if one.type == "heatmap":
-        return trace("heatmap", z=one.z)
-    # A frame without intervals hides the figure's intervals.
-    return trace("scatter", y=one.y, error_y=one.error_y or {"visible": False})
 
 
 def heat(values: Any, scale: str, reach: float = 0.0, name: str | None = None) -> Node:

@@ -51,7 +51,10 @@ def eigenvalues(
         title = "eigenvalue of M/4,<br>of M'/4 where φ < 0" if several else f"eigenvalue of {curve['moment'].min()}/4"
         endless = "infinite data, E[M]/4"
     else:
-        own = STARTS[1:] if _equal(points, curve) else STARTS
+        # For k = 1 the largest value is the k-th, in theory and in trials.
+        known = curve[curve["largest"].notna()]
+        equal = points.empty or (points["mean_largest"] == points["mean_smallest"]).all()
+        own = STARTS[1:] if equal and (known["largest"] == known["smallest"]).all() else STARTS
         title, endless = "singular value of the moment", "infinite data: the largest and the k-th"
     return theme.style(_drawn(own, points, curve, bands, endless), axis_title, title, height=480)
 
@@ -105,19 +108,6 @@ def _drawn(
             customdata=rows[["trials", sd]],
             hovertemplate=f"{one.words}: {SPREAD}<extra></extra>",
         )
-    _shade_recoverable(figure, curve)
-    return figure
-
-
-def _equal(points: pd.DataFrame, curve: pd.DataFrame) -> bool:
-    """Return whether the largest value is always the k-th, in theory and in trials, as for k = 1."""
-    known = curve[curve["largest"].notna()]
-    simulated = points.empty or bool((points["mean_largest"] == points["mean_smallest"]).all())
-    return bool((known["largest"] == known["smallest"]).all()) and simulated
-
-
-def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
-    """Shade the axis where n/p exceeds the threshold, if theory knows one."""
     intervals = recoverable(curve) if "threshold" in curve else []
     for start, end in intervals:
         figure.add_vrect(x0=start, x1=end, fillcolor=theme.faint(theme.PALETTE[2], 0.10), line_width=0, layer="below")
@@ -126,6 +116,7 @@ def _shade_recoverable(figure: Figure, curve: pd.DataFrame) -> None:
         band = {"color": theme.faint(theme.PALETTE[2], 0.35), "symbol": "square", "size": 12}
         name = "n/p above the threshold: recovery possible"
         figure.add_scatter(x=[None], y=[None], mode="markers", marker=band, name=name)
+    return figure
 
 
 def recoverable(curve: pd.DataFrame) -> list[tuple[float, float]]:

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ from lrlab.sweeps.definition import Sweep, spacing
 from lrlab.sweeps.results import SweepResults
 from lrlab.sweeps.tables import midpoint_words, midpoints, results_of
 from lrlab.sweeps.theory import Region
-from lrlab.sweeps.winners import Winners, comparable, error_metric, winners_of
+from lrlab.sweeps.winners import comparable, error_metric, winners_of
 
 RATE, WINNER = "success_rate", "winner"
 """Choices of a sweep's values besides metrics: the success rate, and who wins where."""
@@ -43,8 +43,6 @@ ERRORS = ("error", "misfit")
 MEANS = ("coverage",)
 """Fractions of a trial's entries, shown by their mean as in claims; of few entries a median would be coarse."""
 
-T = TypeVar("T")
-
 
 class SweepData:
     """Tables, lines and inferred grid points of the results of a sweep."""
@@ -53,15 +51,14 @@ class SweepData:
         self.results, self.sweep = results, results.sweep
         self._memory: dict[str, Any] = {}
 
-    def once(self, name: str, source: object, make: Callable[[], T]) -> T:
+    def once(self, name: str, source: object, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
         """Return `make()`, called again if its source has changed: the number of trials or of theory's numbers."""
         known, made = self._memory.get(name, (None, None))
         if known != source:
             # Another thread may draw the same data meanwhile.
             made = make()
             self._memory[name] = source, made
-        answer: T = made
-        return answer
+        return made
 
     def metric(self, show: str) -> str:
         """Return the metric behind a choice."""
@@ -71,10 +68,7 @@ class SweepData:
 
     def table(self, show: str) -> pd.DataFrame:
         """Return a row per grid point, see `SweepResults.table`."""
-        metric = self.metric(show)
-        share = metrics(self.sweep)[metric].quotient[0] if show != RATE else ""
-        unknown = len(finite_size.not_cached(job.spec for job in self.sweep.jobs)) if share else 0
-        return self.once(f"{metric} {unknown}", self.results.changes, lambda: self.results.table(metric))
+        return self.results.table(self.metric(show))
 
     def cells(self, show: str) -> pd.DataFrame:
         """Return the grid points in the columns of maps; an adaptive sweep infers values of points without trials."""
@@ -88,11 +82,6 @@ class SweepData:
         if show != RATE:
             table = table.assign(successes=np.nan)
         return table.rename(columns={x: "x", y: "y", (RATE if show == RATE else "mean"): "value"})
-
-    def winners(self, without: Sequence[str] = ()) -> Winners:
-        """Return who wins where, without solvers that have some oracle information."""
-        source = self.results.changes, len(self.results.failures), self.results.alive
-        return self.once(f"winners {without}", source, lambda: winners_of(self.results, without))
 
     @cached_property
     def scales(self) -> list[Scale]:
@@ -146,7 +135,7 @@ class View(NamedTuple):
 def maps(data: SweepData, view: View, columns: int = 3) -> Figure:
     """Return the maps of a sweep; one per solver in so many columns, or together."""
     if view.show == WINNER:
-        outcomes, _, excluded = data.winners(view.without)
+        outcomes, _, excluded = winners_of(data.results, view.without)
         wins = Counter(name for one in outcomes for name in one.best)
         looks = styles(data.sweep.spec.model, [name for name, _ in wins.most_common()])
         x, y = data.scales
@@ -186,9 +175,8 @@ class Lines(NamedTuple):
 def lines(data: SweepData, view: View) -> Lines:
     """Return the figure of a sweep along one axis."""
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
-    measure = metrics(sweep).get(show)
-    points = _points(sweep, data.table(show), show).replace({"series": titles})
-    halves = midpoints(sweep, data.table(show)) if show == RATE else None
+    measure, table = metrics(sweep).get(show), data.table(show)
+    points = _points(sweep, table, show).replace({"series": titles})
     average = "mean" if show in MEANS else "median"
     title = _success_title(sweep) if measure is None else f"{average} {measure.title}"
     predicted, limits, known = None, None, finite_size.n_cached()
@@ -213,8 +201,10 @@ def lines(data: SweepData, view: View) -> Lines:
     if show in (RATE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
     theme.name_ends(figure, list(titles.values()))
-    said = [] if halves is None else midpoint_words(sweep, halves)
-    said += _constant(points, x.title.rpartition(", ")[2]) if show == RATE else []
+    said = []
+    if show == RATE:
+        said = midpoint_words(sweep, midpoints(sweep, table))
+        said += _constant(points, x.title.rpartition(", ")[2])
     own = predicted is not None and bool((predicted["kind"] == "limit").any())
     return Lines(figure, title, points, limits, " ".join(said or _ends(points)), own)
 

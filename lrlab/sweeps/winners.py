@@ -13,7 +13,6 @@ from scipy.special import stdtrit
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
 from lrlab.models import axes
-from lrlab.parameters import InputError
 from lrlab.runs.job import Job
 from lrlab.sweeps.definition import Given, Span, Sweep
 from lrlab.sweeps.results import SweepResults
@@ -214,8 +213,6 @@ def _points(results: SweepResults) -> dict[tuple[float, ...], dict[str, int]]:
 
 def race(sweep: Sweep) -> Sweep:
     """Return the race of all solvers that apply, on a coarse grid of a sweep's two axes."""
-    if len(sweep.grid) != 2:
-        raise InputError("axes", "two axes", ", ".join(sweep.grid), "add a second axis")
     model, most = sweep.spec.model, (COLUMNS, ROWS)
     spans = tuple((name, _coarse(given, count)) for (name, given), count in zip(sweep.axes, most, strict=True))
     # The limits of a first map suit its first solver.

@@ -107,7 +107,7 @@ def live_parts(data: SweepData, view: View, at: sweep_offers.Place | None, chang
     """Return the live parts of a sweep with a crosshair; changed: whether the settings differ from it."""
     known = progress.parts(run, "transition", changed=changed)
     if view.show == WINNER:
-        said = plot.strong(data.winners(view.without).sentence)
+        said = plot.strong(winners.winners_of(data.results, view.without).sentence)
         return {**known, "transition.map": maps(data, view), "transition.said": said}
     if len(data.sweep.grid) == 2:
         return {**known, "transition.map": sweep_offers.marked(maps(data, view), data.scales, at)}
@@ -242,7 +242,7 @@ def allowed(link: Permalink, data: SweepData | None, view: View) -> View:
 def _draw_winners(data: SweepData, view: View) -> None:
     """Draw who wins where: the sentence, the map, its rules, and the files."""
     sweep, metric, shown = data.sweep, data.metric(WINNER), maps(data, view)
-    outcomes, sentence, _ = data.winners(view.without)
+    outcomes, sentence, _ = winners.winners_of(data.results, view.without)
     plot.words(plot.strong(sentence), key="transition.said")
     click = sweep_offers.open_on_click(sweep, 2, together=True)
     plot.show(shown, key="transition.map", label=f"Who wins where: {sentence or 'nothing is run yet'}", on_click=click)
