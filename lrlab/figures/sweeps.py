@@ -96,10 +96,9 @@ class SweepData:
     @cached_property
     def theory(self) -> tuple[pd.DataFrame, Sequence[Region]]:
         """The lines and the regions of theory over the plane of two axes."""
-        limits = theory.regions(self.sweep)
-        points = [(name, *point) for name, several in limits.lines.items() for point in several]
-        lines = pd.concat([theory.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])])
-        return lines, limits.regions
+        regions, limits = theory.regions(self.sweep)
+        points = [(name, *point) for name, several in limits.items() for point in several.tolist()]
+        return pd.concat([theory.lines(self.sweep), pd.DataFrame(points, columns=["line", "x", "y"])]), regions
 
 
 def metrics(sweep: Sweep) -> Mapping[str, Measure]:

@@ -190,8 +190,11 @@ class SolverGrid(ContourSearch):
 
     def count(self, results: SweepResults) -> None:
         """Count the results of the trials that were requested."""
-        jobs = self.jobs[self.open].tolist()
-        self.trials[self.open], self.successes[self.open] = results.counts(jobs, self.requested[self.open])
+        rows, requested = [results.rows[job] for job in self.jobs[self.open]], self.requested[self.open]
+        finished = ~np.isnan(results.matrix("seconds")[rows])
+        counted = finished & (np.arange(finished.shape[1]) < requested[:, None])
+        self.trials[self.open] = counted.sum(axis=1)
+        self.successes[self.open] = (counted & results.succeeded()[rows]).sum(axis=1)
 
 
 def directions(sweep: Sweep, jobs: NDArray[np.object_]) -> Directions:

@@ -2,12 +2,11 @@
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask
@@ -107,13 +106,6 @@ class SweepResults:
         with self._lock:
             succeeded = rule.reached(self.matrix(rule.metric))
             return succeeded & (self._columns["stop"] != local) if self.sweep.success else succeeded
-
-    def counts(self, jobs: Sequence[Job], below: NDArray[np.int64]) -> tuple[Array, Array]:
-        """Return the numbers of trials and of successes of each job, among its first `below` (jobs,) trials."""
-        with self._lock:
-            rows, seeds = [self.rows[job] for job in jobs], self._columns["seed"]
-            counted = ~np.isnan(seeds[rows]) & (np.arange(seeds.shape[1]) < below[:, None])
-            return counted.sum(axis=1), (self.succeeded()[rows] & counted).sum(axis=1)
 
     def table(self, metric: str) -> "pd.DataFrame":
         """Return a row per cell: its axes and solver, then these columns.

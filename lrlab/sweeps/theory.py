@@ -33,9 +33,7 @@ FARTHEST = 60.0
 """Largest absolute value of a margin, and its value if theory gives none."""
 BEST, FAST = "limit_best_", "limit_best_fast_"
 GAP = (math.nan, math.nan)
-
-Points = list[tuple[float, float]]
-"""Points of lines or outlines, whose parts are separated by GAP."""
+"""Between the parts of a line or an outline, whose points are arrays (points, 2)."""
 
 
 def lines(sweep: Sweep) -> pd.DataFrame:
@@ -44,21 +42,21 @@ def lines(sweep: Sweep) -> pd.DataFrame:
     `Family.lines` explains their meaning. Each column of the plane is scanned, and every change of sides is bisected. A
     line that differs between solvers carries the title of its solver.
     """
-    by_name: dict[str, dict[str, Points]] = {}
+    by_name: dict[str, dict[str, Array]] = {}
     for solver in sweep.solvers if len(sweep.grid) == 2 else ():
         for name, points in _solver_lines(sweep, solver).items():
             by_name.setdefault(name, {})[solver] = points
     rows = []
     for name, by_solver in by_name.items():
-        # Compared as text, so that nan equals nan. A fact about some solvers must not look like a fact about all.
-        same = len({repr(points) for points in by_solver.values()}) == 1
+        # A fact about some solvers must not look like a fact about all.
+        same = len({points.tobytes() for points in by_solver.values()}) == 1
         same &= len(by_solver) == len(sweep.solvers) or not name.startswith("asymptotic")
         for solver, points in list(by_solver.items())[: 1 if same else None]:
             rows += [(name if same else f"{name}, {sweep.titles[solver]}", *point) for point in points]
     return pd.DataFrame(rows, columns=["line", "x", "y"])
 
 
-def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
+def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Array]:
     entry = catalog.solver(solver, sweep.spec.model)
     options, (across, upwards) = dict(entry.settle(sweep.settings_of(solver)).options), sweep.grid
 
@@ -71,7 +69,7 @@ def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
 
     xs, ys = (nodes.tolist() for nodes in (grid_nodes(sweep, across, COLUMNS), grid_nodes(sweep, upwards, SCAN)))
     columns = [[sides(x, y) for y in ys] for x in xs]
-    drawn: dict[str, Points] = {}
+    drawn: dict[str, Array] = {}
     for name in dict.fromkeys(name for column in columns for known in column for name in known):
         crossed = [
             [
@@ -83,7 +81,8 @@ def _solver_lines(sweep: Sweep, solver: str) -> dict[str, Points]:
             for x, column in zip(xs, columns, strict=True)
         ]
         branches = zip_longest(*crossed, fillvalue=math.nan)
-        drawn[name] = [point for branch in branches for point in [*zip(xs, branch, strict=True), GAP]]
+        points = [point for branch in branches for point in [*zip(xs, branch, strict=True), GAP]]
+        drawn[name] = np.reshape(points, (-1, 2))
     return drawn
 
 
@@ -116,25 +115,19 @@ class Region(NamedTuple):
     label: tuple[float, float]
 
 
-class Regions(NamedTuple):
-    """The regions of a plane, and further lines by name. The possible region has no outline: it is the rest."""
+def regions(sweep: Sweep) -> tuple[tuple[Region, ...], dict[str, Array]]:
+    """Return the regions of a plane, and further lines by name.
 
-    regions: tuple[Region, ...]
-    lines: dict[str, Points]
-
-
-def regions(sweep: Sweep) -> Regions:
-    """Return the regions of a plane: no method, or no known polynomial-time method, reaches the contour's level there.
-
-    The margins to the limits (`Family.margins`) are evaluated on a grid, and contourpy traces the outlines of their
-    signs. None if theory says nothing about the contour.
+    In a region no method, or no known polynomial-time method, reaches the contour's level; the possible region has no
+    outline: it is the rest. The margins to the limits (`Family.margins`) are evaluated on a grid, and contourpy traces
+    the outlines of their signs. Nothing if theory says nothing about the contour.
     """
     if len(sweep.grid) != 2 or catalog.family(sweep.spec.model).margins is nothing_known:
-        return Regions((), {})
+        return (), {}
     x, y, margins = _margins(sweep)
     if not margins:
-        return Regions((), {})
-    several = [_region([], margins[POSSIBLE] >= 0, POSSIBLE, x, y)]
+        return (), {}
+    several = [_region(np.empty((0, 2)), margins[POSSIBLE] >= 0, POSSIBLE, x, y)]
     # For compressed sensing only the limit of polynomial-time methods is known.
     if IMPOSSIBLE in margins:
         best, fast = margins[IMPOSSIBLE], margins[HARD]
@@ -142,7 +135,7 @@ def regions(sweep: Sweep) -> Regions:
         if (best - fast).max() > NARROWEST:
             # A hard region may be narrower than the grid, so its two sides are traced apart; reversed, outlines are
             # holes.
-            around = traced(-fast, x, y, filled=True) + outside[::-1]
+            around = np.concatenate([traced(-fast, x, y, filled=True), outside[::-1]])
             several.insert(0, _region(around, (fast < 0) & (best >= 0), HARD, x, y))
         several.insert(0, _region(outside, best < 0, IMPOSSIBLE, x, y))
     own = {name: traced(margin, x, y) for name, margin in margins.items() if name not in (POSSIBLE, HARD, IMPOSSIBLE)}
@@ -151,12 +144,12 @@ def regions(sweep: Sweep) -> Regions:
         if entry.attains:
             apart = f", {entry.title}" if len(sweep.solvers) > 1 else ""
             own[f"asymptotic {sweep.contour.words}{apart}"] = traced(margins[POSSIBLE], x, y)
-    return Regions(tuple(filter(None, several)), {name: points for name, points in own.items() if points})
+    return tuple(filter(None, several)), {name: points for name, points in own.items() if len(points)}
 
 
-def _region(loops: Points, nodes: Mask, name: str, x: Array, y: Array) -> Region | None:
+def _region(loops: Array, nodes: Mask, name: str, x: Array, y: Array) -> Region | None:
     """Return the region of closed outlines and nodes (columns, rows) inside; None if there are neither."""
-    if not loops and not nodes.any():
+    if not len(loops) and not nodes.any():
         return None
     # The name stands at the widest part of the region; a region between two nodes has none.
     label = GAP
@@ -165,7 +158,7 @@ def _region(loops: Points, nodes: Mask, name: str, x: Array, y: Array) -> Region
         widest = np.argwhere(depth == depth.max())
         i, j = widest[np.argmin(np.square(widest - widest.mean(axis=0)).sum(axis=1))]
         label = float(x[i]), float(y[j])
-    return Region(name, [p[0] for p in loops], [p[1] for p in loops], label)
+    return Region(name, *loops.T.tolist(), label)
 
 
 def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
@@ -181,14 +174,14 @@ def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:
     return x, y, fields
 
 
-def traced(field: Array, x: ArrayLike, y: ArrayLike, *, filled: bool = False) -> Points:
+def traced(field: Array, x: ArrayLike, y: ArrayLike, *, filled: bool = False) -> Array:
     """Return the lines along which a field (columns, rows) is zero; nan is unknown.
 
     filled: return closed loops around its positive part; holes run clockwise. Evenly spaced quotients count by their
     logarithms.
     """
     if min(field.shape) < 2:
-        return []
+        return np.empty((0, 2))
     from contourpy import FillType, LineType, contour_generator
 
     axes = [np.asarray(nodes, dtype=float) for nodes in (x, y)]
@@ -200,11 +193,9 @@ def traced(field: Array, x: ArrayLike, y: ArrayLike, *, filled: bool = False) ->
     if filled:
         polygons = zip(*generator.filled(0.0, 2.0 * FARTHEST), strict=True)
         parts = [points[first:last] for points, offsets in polygons for first, last in pairwise(offsets)]
-    traces = Points()
-    for part in parts:
-        columns = [np.exp(part[:, k]) if log else part[:, k] for k, log in enumerate(logs)]
-        traces += [*zip(*(column.tolist() for column in columns), strict=True), GAP]
-    return traces
+    points = np.concatenate([np.empty((0, 2)), *(one for part in parts for one in (part, [GAP]))])
+    points[:, logs] = np.exp(points[:, logs])
+    return points
 
 
 def spec_near(sweep: Sweep, point: Sequence[float]) -> Any:

@@ -58,7 +58,7 @@ def winding(region, x, y):
 @pytest.mark.parametrize("plane", a_third(PLANES))
 def test_regions_agree_with_direct_state_evolution(plane):
     sweep = sweep_of(*PLANES[plane])
-    by_name = {region.name: region for region in regions(sweep).regions}
+    by_name = {region.name: region for region in regions(sweep)[0]}
     assert ("hard" in by_name) == (plane == "sparse") and {"impossible", "possible"} <= set(by_name)
     rng, counted = np.random.default_rng(1003), 0
     for _ in range(40):
@@ -85,7 +85,7 @@ def test_regions_agree_with_direct_state_evolution(plane):
 def test_no_region_is_claimed_for_few_entries():
     """At one entry, p = 100, n = 140 and noise 2 nine of ten runs succeed where the limit for large p is below."""
     axes = {"sparsity": Span(1, 8, 3), "n": Span(20, 800, 5, "log")}
-    assert not regions(sweep_of("one-bit-sensing", axes, {"p": 100, "noise": 2.0})).regions
+    assert not regions(sweep_of("one-bit-sensing", axes, {"p": 100, "noise": 2.0}))[0]
 
 
 @pytest.mark.slow
@@ -127,7 +127,7 @@ def at(points, x):
 def test_weak_recovery_and_the_level_are_two_lines():
     axes = {"threshold": Span(0.2, 2.0, 10), "ratio": Span(0.5, 20.0, 10, "log")}
     sweep = sweep_of("one-bit-phase-retrieval", axes, {"p": 1000})
-    drawn = regions(sweep).lines
+    _, drawn = regions(sweep)
     assert set(drawn) == {"asymptotic weak recovery", "asymptotic overlap = 0.5"}
     for threshold, ratio in ((0.3, 3.44), (1.0, 0.925)):
         assert at([p for p in drawn["asymptotic weak recovery"] if p[0] == p[0]], threshold) == pytest.approx(
@@ -147,7 +147,7 @@ def test_predictions_of_some_solvers_have_their_names():
     # Without an intercept a logistic link has no second moment.
     axes = {"intercept": [0.0, 1.0], "ratio": [4, 30, 300]}
     assert len(lines(Sweep(spec=lrlab.spec("flipped-logistic"), axes=axes, solvers=["phd"])))
-    assert set(regions(sweep).lines) == {
+    assert set(regions(sweep)[1]) == {
         "asymptotic overlap = 0.5, Approximate message passing (GAMP)",
         "asymptotic weak recovery",
     }
@@ -156,10 +156,10 @@ def test_predictions_of_some_solvers_have_their_names():
 def test_an_error_below_a_level_is_an_overlap_above_one():
     model, axes, more = PLANES["threshold"]
     by_error = sweep_of(model, axes, more, success=Success("error", below=math.sqrt(2.0 - 2.0 * math.sqrt(0.5))))
-    (one, _), (other, _) = regions(by_error).regions, regions(sweep_of(model, axes, more)).regions
+    (one, _), (other, _) = regions(by_error)[0], regions(sweep_of(model, axes, more))[0]
     assert one.x == pytest.approx(other.x, nan_ok=True) and one.y == pytest.approx(other.y, nan_ok=True)
     for rule in (Success("misfit", below=0.5), Success("overlap", below=0.5), Success("overlap", above=1.5)):
-        assert not regions(sweep_of(model, axes, more, success=rule)).regions
+        assert not regions(sweep_of(model, axes, more, success=rule))[0]
 
 
 @pytest.mark.parametrize("more", [{"design": "student"}, {"truth": "digit-3", "p": 64}, {"entries": "equal"}])
@@ -176,9 +176,9 @@ def test_where_theory_says_nothing_nothing_is_drawn(more):
 @pytest.mark.slow
 def test_compressed_sensing_has_the_limit_of_gamp_and_no_impossible_region():
     axes = {"ratio": Span(0.05, 0.95, 5), "sparsity-ratio": Span(0.05, 0.95, 5)}
-    drawn = regions(sweep_of("compressed-sensing", axes, {"noise": 0.05}, success=Success("error", below=0.1)))
-    assert [region.name for region in drawn.regions] == ["possible"]
-    assert set(drawn.lines) == {"asymptotic error = 0.1"}
+    found, drawn = regions(sweep_of("compressed-sensing", axes, {"noise": 0.05}, success=Success("error", below=0.1)))
+    assert [region.name for region in found] == ["possible"]
+    assert set(drawn) == {"asymptotic error = 0.1"}
 
 
 def test_limits_along_an_axis_are_those_of_state_evolution():

@@ -226,12 +226,12 @@ def test_predictions_end_where_gauss_newton_takes_over():
 def test_maps_hatch_what_is_impossible_and_hard():
     spec = PhaseRetrieval(field="real")
     axes = {"p": Span(16, 96, 5, "log"), "ratio": Span(0.3, 3.0, 9)}
-    found = regions(Sweep(spec=spec, axes=axes, solvers=["gamp"], success=Success("error", below=0.001)))
-    tops = {region.name: np.nanmax(region.y) for region in found.regions if region.y}
+    found, drawn = regions(Sweep(spec=spec, axes=axes, solvers=["gamp"], success=Success("error", below=0.001)))
+    tops = {region.name: np.nanmax(region.y) for region in found if region.y}
     # Chance adds least at the largest p.
     by_chance = np.exp(2.0 * np.sqrt(2.0 / 96))
     assert tops == pytest.approx({"impossible": 1.0 / by_chance, "hard": 1.128 / by_chance}, abs=0.01)
-    assert set(found.lines) == {"asymptotic weak recovery", "asymptotic error = 0.001"}
+    assert set(drawn) == {"asymptotic weak recovery", "asymptotic error = 0.001"}
 
 
 def test_a_run_that_stands_still_without_fitting_starts_again():
