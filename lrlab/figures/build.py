@@ -13,8 +13,8 @@ import numpy as np
 
 WHOLE_NAMES = ("paper_bgcolor", "plot_bgcolor", "error_x", "error_y")
 """Names with an underscore that are names, not paths."""
-ARRAY_TYPES = {"f8", "f4", "i4", "i2", "i1", "u4", "u2", "u1"}
-"""Types of numbers that plotly.js reads as bytes."""
+ARRAY_TYPES = {"f8", "f4", "u1"}
+"""Types of numbers that go to plotly.js as bytes."""
 
 
 class Node(dict[str, Any]):
@@ -111,10 +111,6 @@ class Figure:
 
         return go.Figure(self.to_dict())
 
-    def to_html(self, **settings: Any) -> str:
-        """Return a page, or a part of one, see plotly's `Figure.to_html`."""
-        return str(self.plotly().to_html(**settings))
-
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         # A notebook shows plotly's own figure.
         return self.plotly()._repr_mimebundle_(*given, **named)
@@ -152,8 +148,6 @@ def encoded(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """Return numbers of numpy as Python's, arrays of numbers as bytes, and other arrays as lists."""
     array = np.asarray(value)
-    if array.dtype.kind in "iu" and array.dtype.itemsize == 8 and array.size and (largest := abs(array).max()) < 2**31:
-        array = array.astype(np.int16 if largest < 2**15 else np.int32)
     kind = f"{array.dtype.kind}{array.dtype.itemsize}"
     if kind not in ARRAY_TYPES or array.ndim not in (1, 2):
         return array.tolist()

@@ -95,7 +95,6 @@ LEGEND = {
     "yanchor": "bottom",
     "y": 0.0,
     "bgcolor": "rgba(0, 0, 0, 0)",
-    "title": {"text": ""},
 }
 
 TEMPLATE = Node(

@@ -200,7 +200,7 @@ def offer(sweep: Sweep, figure: Figure, table: pd.DataFrame, metric: str, *, tog
         return
     config = {"responsive": True, "displaylogo": False}
     offers: tuple[tuple[str, str, str, Callable[[], bytes]], ...] = (
-        ("Figure, HTML", "html", "text/html", lambda: figure.to_html(include_plotlyjs=True, config=config).encode()),
+        ("Figure, HTML", "html", "text/html", lambda: figure.plotly().to_html(config).encode()),
         ("Table, CSV", "csv", "text/csv", lambda: tables.csv(table)),
         ("Table, Parquet", "parquet", "application/vnd.apache.parquet", lambda: table.to_parquet(index=False)),
         ("Definition, TOML", "toml", "application/toml", to_toml(sweep).encode),
