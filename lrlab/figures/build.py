@@ -7,6 +7,7 @@ A `Figure` has the few methods of plotly's own that are used here, with the same
 import base64
 import json
 from collections.abc import Mapping, Sequence
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,11 @@ class Figure:
         self.data.append(one)
         return self
 
-    def add_scatter(self, subplot: int = 0, **values: Any) -> "Figure":
-        """Add points or lines."""
-        return self.add_trace(trace("scatter", **values), subplot)
+    def add(self, kind: str, /, subplot: int = 0, **values: Any) -> "Figure":
+        """Add a trace of a kind to a subplot: points or lines, or bars."""
+        return self.add_trace(trace(kind, **values), subplot)
 
-    def add_bar(self, **values: Any) -> "Figure":
-        """Add bars."""
-        return self.add_trace(trace("bar", **values))
+    add_scatter, add_bar = partialmethod(add, "scatter"), partialmethod(add, "bar")
 
     def add_vrect(self, **values: Any) -> "Figure":
         """Add an area between x0 and x1, over the whole height."""
@@ -82,13 +81,14 @@ class Figure:
         self.layout.setdefault("annotations", []).append(note)
         return self
 
-    def update_xaxes(self, subplot: int | None = None, **values: Any) -> "Figure":
-        """Change the x axis of a subplot, or of all."""
-        return self._update_axes("xaxis", subplot, values)
+    def update_axes(self, kind: str, /, subplot: int | None = None, **values: Any) -> "Figure":
+        """Change the axis of a kind, xaxis or yaxis, of a subplot, or of all."""
+        for name in [name for name in self.layout if name.startswith(kind)]:
+            if subplot is None or name == kind + _suffix(subplot):
+                self.layout[name] = merged(self.layout[name], values)
+        return self
 
-    def update_yaxes(self, subplot: int | None = None, **values: Any) -> "Figure":
-        """Change the y axis of a subplot, or of all."""
-        return self._update_axes("yaxis", subplot, values)
+    update_xaxes, update_yaxes = partialmethod(update_axes, "xaxis"), partialmethod(update_axes, "yaxis")
 
     def update_layout(self, **values: Any) -> "Figure":
         """Change the layout."""
@@ -114,12 +114,6 @@ class Figure:
     def _repr_mimebundle_(self, *given: Any, **named: Any) -> Any:
         # A notebook shows plotly's own figure.
         return self.plotly()._repr_mimebundle_(*given, **named)
-
-    def _update_axes(self, kind: str, subplot: int | None, values: Mapping[str, Any]) -> "Figure":
-        for name in [name for name in self.layout if name.startswith(kind)]:
-            if subplot is None or name == kind + _suffix(subplot):
-                self.layout[name] = merged(self.layout[name], values)
-        return self
 
 
 def grid(rows: int, columns: int, titles: Sequence[str], across: float, down: float) -> Figure:

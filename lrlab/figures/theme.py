@@ -146,8 +146,7 @@ def line(
 
 def dashed(figure: Figure, x: Any, y: Any, color: str = INK, **look: Any) -> None:
     """Add the line of an exact prediction, see `line`; by default plotly's own words answer the pointer."""
-    known: dict[str, Any] = {"dash": "dash", "width": 1.6, "hover": None, "showlegend": "name" in look}
-    line(figure, x, y, color, **{**known, **look})
+    line(figure, x, y, color, **{"dash": "dash", "width": 1.6, "hover": None, "showlegend": "name" in look, **look})
 
 
 def asymptote(figure: Figure, x: Any, y: Any, color: str = INK, name: str = "", *, legend: bool) -> None:

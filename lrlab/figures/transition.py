@@ -10,7 +10,7 @@ import pandas as pd
 
 from lrlab.arrays import Array, Mask
 from lrlab.figures import theme
-from lrlab.figures.build import Figure, grid, trace
+from lrlab.figures.build import Figure, grid
 from lrlab.figures.recovery import Recovery
 from lrlab.parameters import counted
 from lrlab.sweeps.theory import Region
@@ -61,7 +61,7 @@ class Scale(NamedTuple):
     @property
     def edges(self) -> Array:
         """Borders of grid points (len(values) + 1,)."""
-        return self.at(np.arange(len(self.values) + 1))
+        return self.at(np.arange(len(self.values) + 1.0))
 
     @property
     def range(self) -> list[float]:
@@ -150,7 +150,7 @@ class Layers(NamedTuple):
 
     def add(self, kind: str, **values: Any) -> None:
         """Add a trace."""
-        self.figure.add_trace(trace(kind, **values), self.subplot)
+        self.figure.add(kind, self.subplot, **values)
 
     def table(self, cells: pd.DataFrame, column: str, missing: Any = np.nan) -> Any:
         """Return the values of grid points in the rows and columns of the map."""

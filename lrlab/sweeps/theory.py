@@ -158,7 +158,7 @@ def _region(loops: Array, nodes: Mask, name: str, x: Array, y: Array) -> Region 
         widest = np.argwhere(depth == depth.max())
         i, j = widest[np.argmin(np.square(widest - widest.mean(axis=0)).sum(axis=1))]
         label = float(x[i]), float(y[j])
-    return Region(name, *loops.T.tolist(), label)
+    return Region(name, loops[:, 0].tolist(), loops[:, 1].tolist(), label)
 
 
 def _margins(sweep: Sweep) -> tuple[Array, Array, dict[str, Array]]:

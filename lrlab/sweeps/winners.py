@@ -36,20 +36,11 @@ OTHER_POINT = -1.5
 """Weight of a point without a win in the part of the plane that a sentence names; a win has weight 1."""
 
 
-class Comparison(NamedTuple):
-    """A comparison of solvers on the same data.
-
-    left: the solvers that no other clearly beats. solved: whether one of them has a success rate of 50%.
-    by_time: whether they recover exactly, so that seconds per solved problem count instead of errors.
-    """
-
-    left: Mask
-    solved: bool
-    by_time: bool
-
-
-def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOOKS)) -> Comparison:
+def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOOKS)) -> tuple[Mask, bool, bool]:
     """Return who wins on the same trials: arrays (solvers, trials), with seconds of nan for a missing trial.
+
+    The result: the solvers that no other clearly beats; whether one of them has a success rate of 50%; and whether they
+    recover exactly, so that seconds per solved problem count instead of errors.
 
     The best solver has the smallest mean log error among those with a success rate of 50%. It beats another if the
     mean paired difference is more than 10% and significant: by Student's t at RISK over the numbers of solvers and
@@ -65,7 +56,7 @@ def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOO
     low, high = wilson_bounds(solved.sum(axis=1), tried.sum(axis=1))
     left: Any = tried.any(axis=1)
     if not good.any():
-        return Comparison(left & (high >= 0.5), False, False)
+        return left & (high >= 0.5), False, False
     # By differences on common trials: those who were dropped early had other ones.
     common = tried[:, None] & tried[None]
     n = common.sum(axis=2, keepdims=True)
@@ -90,7 +81,7 @@ def compare(errors: Array, succeeded: Mask, seconds: Array, looks: int = len(LOO
     left &= (high >= 0.5) | (low[best] < 0.5)
     certain = stdtrit(freedom[:, best], 1.0 - RISK / (len(errors) * looks)) * spread[:, best]
     # One common trial has no spread (nan), and decides nothing.
-    return Comparison(left & ~(gaps[:, best] > np.maximum(margin, certain)), True, by_time)
+    return left & ~(gaps[:, best] > np.maximum(margin, certain)), True, by_time
 
 
 class Outcome(NamedTuple):

@@ -35,38 +35,38 @@ def trials(*errors, seconds=None, n=16, spread=0.3, level=0.5):
 
 def test_a_solver_wins_by_paired_errors_and_not_without_the_pairs():
     errors, solved, seconds = trials(0.1, 0.14, 0.2, spread=0.05)
-    assert winners.compare(errors, solved, seconds).left.tolist() == [True, False, False]
+    assert winners.compare(errors, solved, seconds)[0].tolist() == [True, False, False]
     # A solver that was dropped early is compared on its own trials.
     dropped = np.where(np.arange(16) < [[16], [16], [4]], seconds, np.nan)
-    assert winners.compare(errors, solved, dropped).left.tolist() == [True, False, False]
+    assert winners.compare(errors, solved, dropped)[0].tolist() == [True, False, False]
     # The same errors on other data: they vary by more than they differ.
     errors[1:] = np.roll(errors[1:], 5, axis=1)
-    assert winners.compare(errors, solved, seconds).left.tolist()[:2] == [True, True]
+    assert winners.compare(errors, solved, seconds)[0].tolist()[:2] == [True, True]
     # A difference of 5% is a tie, however certain it is.
-    assert winners.compare(*trials(0.1, 0.105, spread=0.001)).left.all()
-    assert winners.compare(*trials(0.1, 0.1, 0.1, 0.4)).left.tolist() == [True, True, True, False]
+    assert winners.compare(*trials(0.1, 0.105, spread=0.001))[0].all()
+    assert winners.compare(*trials(0.1, 0.1, 0.1, 0.4))[0].tolist() == [True, True, True, False]
 
 
 def test_more_looks_ask_for_more_certainty():
-    kept = [winners.compare(*trials(0.1, 0.125, n=8), looks).left.sum() for looks in (1, 3, 10**6)]
+    kept = [winners.compare(*trials(0.1, 0.125, n=8), looks)[0].sum() for looks in (1, 3, 10**6)]
     assert kept == sorted(kept) and kept[0] < kept[-1]
     assert winners.looks(16) == [4, 8, 16] and winners.looks(40) == [4, 8, 16, 40] and winners.looks(3) == [3]
 
 
 def test_nobody_succeeds():
-    one = winners.compare(*trials(0.8, 0.9, spread=0.05, level=0.3))
-    assert not one.solved and not one.left.any()
+    among_best, solved, _ = winners.compare(*trials(0.8, 0.9, spread=0.05, level=0.3))
+    assert not solved and not among_best.any()
     # After two trials nobody knows.
-    assert winners.compare(*trials(0.8, 0.9, n=2, level=0.3)).left.all()
+    assert winners.compare(*trials(0.8, 0.9, n=2, level=0.3))[0].all()
 
 
 def test_exact_recoveries_are_compared_by_seconds_per_solved_problem():
     errors, solved, seconds = trials(1e-9, 1e-5, 1e-7, 0.2, seconds=[1.0, 3.0, 1.2, 0.1])
-    one = winners.compare(errors, solved, seconds)
-    assert one.by_time and one.left.tolist() == [True, False, True, False]
+    among_best, _, by_time = winners.compare(errors, solved, seconds)
+    assert by_time and among_best.tolist() == [True, False, True, False]
     # The third takes as long for each trial, but solves a third of them.
     solved[2, np.arange(16) % 3 > 0] = False
-    assert winners.compare(errors, solved, seconds).left.tolist() == [True, False, False, False]
+    assert winners.compare(errors, solved, seconds)[0].tolist() == [True, False, False, False]
 
 
 @pytest.mark.parametrize("kind", ["normal", "heavy", "exact", "bimodal"])
@@ -79,8 +79,8 @@ def test_equal_solvers_have_a_winner_at_most_once_in_twenty(kind):
         errors = np.where(solved, 1e-6, 0.5) if kind in ("exact", "bimodal") else np.exp(noise - 2)
         solved = solved if kind in ("exact", "bimodal") else errors < 0.3
         errors = errors * np.exp(rng.normal(0, 0.1, shape)) + (0.01 if kind == "bimodal" else 0)
-        one = winners.compare(errors, solved, seconds)
-        wins += one.solved and one.left.sum() == 1
+        among_best, any_solved, _ = winners.compare(errors, solved, seconds)
+        wins += any_solved and among_best.sum() == 1
     assert wins <= 0.05 * tables
 
 
