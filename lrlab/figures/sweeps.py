@@ -157,22 +157,8 @@ def map_metric(sweep: Sweep, show: str) -> MapMetric:
     return MapMetric(title, low, high, level, f"{title} = {rule.level:g}", theme.METRIC_COLORS)
 
 
-class Lines(NamedTuple):
-    """The figure of a sweep along one axis; its title and points; the limits in it; its message, as a sentence.
-
-    own_limit: whether it shows a limit of a solver.
-    """
-
-    figure: Figure
-    title: str
-    points: pd.DataFrame
-    limits: pd.DataFrame | None
-    said: str
-    own_limit: bool
-
-
-def lines(data: SweepData, view: View) -> Lines:
-    """Return the figure of a sweep along one axis."""
+def lines(data: SweepData, view: View) -> tuple[Figure, str, str]:
+    """Return the figure of a sweep along one axis, its title, and its message as sentences."""
     sweep, [x], show, titles = data.sweep, data.scales, view.show, data.sweep.titles
     measure, table = metrics(sweep).get(show), data.table(show)
     points = _points(sweep, table, show).replace({"series": titles})
@@ -204,8 +190,7 @@ def lines(data: SweepData, view: View) -> Lines:
     if show == RATE:
         said = midpoint_words(sweep, midpoints(sweep, table))
         said += _constant(points, x.title.rpartition(", ")[2])
-    own = predicted is not None and bool((predicted["kind"] == "limit").any())
-    return Lines(figure, title, points, limits, " ".join(said or _ends(points)), own)
+    return figure, title, " ".join(said or _ends(points))
 
 
 def _constant(points: pd.DataFrame, along: str) -> list[str]:
@@ -288,4 +273,4 @@ def map(
     show = show or first_shown(results.sweep)
     require_known(show, names, what="show")
     data, view = SweepData(results), View(show, apart, theory)
-    return (maps(data, view) if len(results.sweep.grid) == 2 else lines(data, view).figure).plotly()
+    return (maps(data, view) if len(results.sweep.grid) == 2 else lines(data, view)[0]).plotly()

@@ -174,7 +174,7 @@ def test_a_sweep_has_a_size():
 def test_solvers_have_one_colour_everywhere_and_maps_of_scores_and_successes_different_ones():
     assert drawn.map_metric(SWEEP, RATE).colors != drawn.map_metric(SWEEP, "overlap").colors
     along, expected = replace(SWEEP, axes={"noise": [0.1, 0.5]}), styles("one-bit-sensing", SWEEP.solvers)
-    lines = drawn.lines(SweepData(SweepResults(along)), View("overlap", False, True)).figure
+    lines = drawn.lines(SweepData(SweepResults(along)), View("overlap", False, True))[0]
     wanted = {look.title: look.color for look in expected.values()}
     assert {trace.name: trace.line.color for trace in lines.data if trace.name in wanted} == wanted
 
@@ -197,11 +197,11 @@ TINY_ERRORS = {"error": 5e-14, "weakest_error": 4e-14, "misfit": 3e-15}
     [("error", "log"), ("misfit", "log"), ("iterations", "linear"), ("seconds", "linear"), (RATE, "linear")],
 )
 def test_errors_have_logarithmic_axes_and_the_effort_of_trials_is_shown(show, scale):
-    shown = drawn.lines(finished(TINY_ERRORS), View(show, False, False))
-    assert show in {RATE, *metrics(finished({}).sweep)} and len(shown.points) == 2
-    assert shown.figure.layout.yaxis.type == scale, show
+    figure, title, _ = drawn.lines(finished(TINY_ERRORS), View(show, False, False))
+    assert show in {RATE, *metrics(finished({}).sweep)} and len(figure.data[0].x) == 2
+    assert figure.layout.yaxis.type == scale, show
     titles = {"iterations": "median iterations", "seconds": "median solver time (s)"}
-    assert shown.title == titles.get(show, shown.title)
+    assert title == titles.get(show, title)
 
 
 def test_a_table_names_its_metric_and_what_is_held_fixed():
@@ -224,11 +224,11 @@ def test_a_table_names_its_metric_and_what_is_held_fixed():
 )
 def test_lines_say_how_each_series_begins_and_ends_or_that_it_is_the_same_everywhere(show, error, words):
     data = finished({"error": error, "weakest_error": error})
-    assert drawn.lines(data, View(show, False, False)).said == f"{data.sweep.titles['altmin']}: {words}"
+    assert drawn.lines(data, View(show, False, False))[2] == f"{data.sweep.titles['altmin']}: {words}"
     one = finished({"error": 0.5, "weakest_error": 0.5}, [50])
-    assert drawn.lines(one, View("error", False, False)).said == f"{data.sweep.titles['altmin']}: 0.5 at 50."
-    empty = drawn.lines(SweepData(SweepResults(data.sweep)), View(show, False, True))
-    assert empty.said == "" and not any(len(one.x) for one in empty.figure.data if one.meta == "end")
+    assert drawn.lines(one, View("error", False, False))[2] == f"{data.sweep.titles['altmin']}: 0.5 at 50."
+    empty, _, message = drawn.lines(SweepData(SweepResults(data.sweep)), View(show, False, True))
+    assert message == "" and not any(len(one.x) for one in empty.data if one.meta == "end")
 
 
 def test_no_axis_and_no_colour_bar_spells_out_the_zeros_of_a_tiny_number():

@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from lrlab import catalog
+from lrlab.figures.convergence import LIMITS
 from lrlab.figures.sweeps import (
     MEANS,
     RATE,
@@ -107,37 +108,37 @@ def live_parts(data: SweepData, view: View, at: sweep_offers.Place | None, chang
     """Return the live parts of a sweep with a crosshair; changed: whether the settings differ from it."""
     known = progress.parts(run, "transition", changed=changed)
     if view.show == WINNER:
-        said = plot.strong(winners.winners_of(data.results, view.without).sentence)
-        return {**known, "transition.map": maps(data, view), "transition.said": said}
+        sentence = winners.winners_of(data.results, view.without).sentence
+        return {**known, "transition.map": maps(data, view), "transition.said": plot.strong(sentence)}
     if len(data.sweep.grid) == 2:
         return {**known, "transition.map": sweep_offers.marked(maps(data, view), data.scales, at)}
-    drawn = lines(data, view)
-    return {**known, "transition.lines": drawn.figure, "transition.said": plot.strong(drawn.said)}
+    figure, _, sentence = lines(data, view)
+    return {**known, "transition.lines": figure, "transition.said": plot.strong(sentence)}
 
 
 def _draw_lines(data: SweepData, view: View) -> None:
-    sweep, table, shown = data.sweep, data.table(view.show), lines(data, view)
+    sweep, table, (figure, title, sentence) = data.sweep, data.table(view.show), lines(data, view)
     click = sweep_offers.open_on_click(sweep, 3, together=False)
     along = data.scales[0].title
-    label = f"{shown.title} along {along}: {shown.said or 'nothing is run yet'}"
-    plot.show(shown.figure, key="transition.lines", label=label, on_click=click)
+    label = f"{title} along {along}: {sentence or 'nothing is run yet'}"
+    plot.show(figure, key="transition.lines", label=label, on_click=click)
     sweep_run.caption(sweep, table)
-    plot.words(plot.strong(shown.said), key="transition.said")
+    plot.words(plot.strong(sentence), key="transition.said")
     band = "95% intervals of the success rates" if view.show == RATE else "from the first to the third quartile"
     band = "95% intervals of the means" if view.show in MEANS else band
     theory = "Dashed: theory at each size, the median of its samples; the palest bands hold 80% of them. "
-    own = "Pale and dotted: a solver's own asymptotic limit. " * shown.own_limit
-    words = f"{theory if view.theory and view.show != RATE else ''}{own}{_limit_words(shown.limits)}"
+    names = [one.name or "" for one in figure.data]
+    limited = any(name.startswith("asymptotic limit of") for name in names)
+    own = "Pale and dotted: a solver's own asymptotic limit. " * limited
+    words = f"{theory if view.theory and view.show != RATE else ''}{own}{_limit_words(names)}"
     st.caption(f"Bands: {band}. {words}**A click on a point opens its first trial in Run.**")
-    sweep_offers.offer(sweep, shown.figure, table, data.metric(view.show), together=False)
+    sweep_offers.offer(sweep, figure, table, data.metric(view.show), together=False)
 
 
-def _limit_words(limits: pd.DataFrame | None) -> str:
-    names = [] if limits is None else list(limits["name"].unique())
-    if not names:
-        return ""
-    hard = "; dotted: the limit of polynomial-time methods" if len(names) > 1 else ""
-    return f"Gray and dashed: asymptotic information-theoretic limit{hard}. "
+def _limit_words(names: Sequence[str]) -> str:
+    limits = [name for name in names if name in LIMITS.values()]
+    hard = "; dotted: the limit of polynomial-time methods" if len(limits) > 1 else ""
+    return f"Gray and dashed: asymptotic information-theoretic limit{hard}. " if limits else ""
 
 
 def refine(view: View) -> None:
