@@ -155,7 +155,8 @@ class Layers(NamedTuple):
     def table(self, cells: pd.DataFrame, column: str, missing: Any = np.nan) -> Any:
         """Return the values of grid points in the rows and columns of the map."""
         wide = cells.pivot(index="y", columns="x", values=column)
-        return wide.reindex(index=list(self.y.values), columns=list(self.x.values)).fillna(missing).to_numpy()
+        wide = wide.reindex(index=list(self.y.values), columns=list(self.x.values))
+        return wide.astype(object).fillna(missing).to_numpy()
 
     def outlines(self, boxes: Array) -> dict[str, Array]:
         """Return x and y of the corners of boxes (left, right, low, high), in places; a gap follows each."""
