@@ -134,14 +134,6 @@ class ResponsesProblem(DataProblem, Problem):
         base = np.where(self.y_held > 0, -np.log(fraction), -np.log1p(-fraction))
         return Comparison.of("log loss", LOGISTIC.value(self.y_held * self.predict(b, self.rows_held)), base)
 
-    def link_along(self, b: Array) -> IndexLink:
-        """Return the link along a direction (columns,) in your units."""
-        return IndexLink.fitted(self.given, self.y, b)
-
-    def parts(self, trace: Any) -> Mapping[str, Vector]:
-        """Return the link as columns index, probability and the ends of its band."""
-        return {"link": trace.link.table.to_numpy()}
-
     def table(self, trace: Any, names: Sequence[str], rows: Sequence[str]) -> pd.DataFrame:
         """Return the direction, its value in columns of standard deviation 1, and the ends of its 95% interval there.
 
@@ -159,7 +151,7 @@ class ResponsesProblem(DataProblem, Problem):
 
     def predict(self, b: Array, X: Array) -> Array:
         """Return the log-odds of the larger response at rows X (n, columns), along a direction (columns,)."""
-        return self.link_along(b).log_odds(X)
+        return IndexLink.fitted(self.given, self.y, b).log_odds(X)
 
 
 def dependent(rows: Array) -> Mask:

@@ -109,8 +109,9 @@ class Trace:
         """The link along the estimate of a single-index model: `table`, a curve with its band, and `log_odds(X)`."""
         if not isinstance(self.job.spec, SingleIndexSpec) or self.estimate is None:
             raise InputError("link", "that of a direction", self.job.spec.model, "take a single-index model")
-        along = getattr(self.problem, "link_along", None)
-        return along(self.estimate) if along else IndexLink.fitted(self.problem.X, self.problem.y, self.estimate)
+        # An estimate on your data is in the units of the given rows.
+        rows = getattr(self.problem, "given", self.problem.X)
+        return IndexLink.fitted(rows, self.problem.y, self.estimate)
 
     @property
     def metrics(self) -> Row:

@@ -165,19 +165,16 @@ def tiles(key: str) -> None:
 
 def say(link: Permalink) -> Hints:
     """Show choices that replace lrlab's reading of a file; everything may stay empty."""
+    said = dict[str, str]()
     with controls.fold("Content of the file", "own_data-hints") as place:
-
-        def stated(parameter: Parameter, choices: Sequence[str], title: str) -> str:
-            one = replace(parameter, choices=("", *choices) if choices else (), kind=str)
+        for name, one in declared(Hints).items():
+            if one.hidden:
+                continue
+            choices = data_models() if name == "model" else one.choices
             look: dict[str, Any] = {"format_func": lambda value: value or AUTOMATIC} if choices else {}
-            name = parameter.name.lower()
-            return str(controls.widget(link, one, name=name, shown=place.open, label=title, **look) or "").strip()
-
-        said = {
-            name: stated(one, data_models() if name == "model" else one.choices, TITLES.get(name, name.capitalize()))
-            for name, one in declared(Hints).items()
-            if not one.hidden
-        }
+            look |= {"name": name.lower(), "shown": place.open, "label": TITLES.get(name, name.capitalize())}
+            one = replace(one, choices=("", *choices) if choices else (), kind=str)
+            said[name] = str(controls.widget(link, one, **look) or "").strip()
     return Hints(**said)
 
 
