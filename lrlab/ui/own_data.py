@@ -67,14 +67,6 @@ class Shown:
     file: str
     hints: Hints
 
-    @property
-    def words(self) -> str:
-        """Lrlab's reading, and the source of an example."""
-        name = self.file.removeprefix(EXAMPLE)
-        about = EXAMPLES.get(name)
-        source = f" Source: {about.source}. License: {about.license}." if about else ""
-        return f"{name}: {self.task.source()}{source}"
-
 
 def short_name(name: str) -> str:
     """Return the name of an upload without folders, cut at the front by its bytes."""
@@ -198,16 +190,15 @@ def read(example: str, dropped: Sequence[Any], hints: Hints) -> tuple[Task, str,
 
 def choose_options(link: Permalink, task: Task) -> dict[str, Any]:
     """Show the settings of a task; return the settings of the data and the ones that you change."""
-    known = {p.name: p for p in task.settings()}
-    rank = next((name for name in ("rank", "r") if name in known), "")
-    first, usual = task.given.options, [p for name, p in known.items() if name != rank]
+    first, known = task.given.options, task.settings()
+    usual = [p for p in known if p.name not in ("rank", "r")]
     # By separate names in the address: `data` is an older question of this page.
     look: dict[str, Any] = {"scope": task.model, "prefix": "own."}
-    values = controls.widgets(link, [RANK] if rank else [], **look)
+    values = controls.widgets(link, [RANK] if len(usual) < len(known) else [], **look)
     with controls.fold("Settings of the data", "own_data-settings") as place:
         values |= controls.widgets(link, controls.with_defaults(usual, first), shown=place.open, **look)
     said = {p.name: values[p.name] for p in usual if p.name in first or values[p.name] != p.default}
-    return {**said, **({rank: values["rank"]} if rank and values["rank"] else {})}
+    return {**said, **({"rank": values["rank"]} if values.get("rank") else {})}
 
 
 def show(link: Permalink, shown: Shown | InputError | None) -> None:
@@ -216,7 +207,10 @@ def show(link: Permalink, shown: Shown | InputError | None) -> None:
     page.show_errors(shown)
     jobs: list[Job] = []
     if ready:
-        st.markdown(with_code(ready.words))
+        name = ready.file.removeprefix(EXAMPLE)
+        about = EXAMPLES.get(name)
+        source = f" Source: {about.source}. License: {about.license}." if about else ""
+        st.markdown(with_code(f"{name}: {ready.task.source()}{source}"))
         jobs = choose_jobs(link, ready)
     live.buttons(PAGE, lambda: get_engine().follow(jobs), ready=bool(jobs), about=ready)
     live.follow(PAGE, lambda: draw(jobs), lambda running: parts_of(running.runs, True))
