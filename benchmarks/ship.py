@@ -28,8 +28,7 @@ from lrlab.figures.build import Figure
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import SETS, Files, Sets, located
-from lrlab.presets.result import Plan, Result
-from lrlab.presets.resumed import as_computed, key
+from lrlab.presets.result import Plan, Result, as_computed, key
 from lrlab.presets.shipped import Shipped
 from lrlab.runs.run import TrialResult
 from lrlab.store.store import Store

@@ -75,7 +75,7 @@ def compute(
     store: str | os.PathLike[str] | None = None,
 ) -> "Result":
     """Return the result of a preset; trials, data: as for `plan`; store: a file that keeps results for the next run."""
-    from lrlab.presets.resumed import Resumed
+    from lrlab.presets.result import Resumed
     from lrlab.store.store import Store
 
     work = plan(preset, trials, data)

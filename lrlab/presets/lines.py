@@ -79,7 +79,7 @@ def _panel(preset: Preset, placed: Sequence[Placed], rows: pd.DataFrame) -> tupl
     for line in theory:
         of = f"Theory of {line['series']}: " if line.get("exact") else ""
         words += f" {of}{line['label']}: {line['if']}."
-    table = pd.concat([points, lines.rename(columns={"name": "line"})]).drop(columns=["failed"], errors="ignore")
+    table = pd.concat([points, lines.rename(columns={"name": "line"})])
     table = table.rename(columns={"x": first.axis if first.axis != STEPS else "x"})
     return Panel(title, figure, words, judged), table.assign(level="point", panel=title, model=first.spec.model)
 

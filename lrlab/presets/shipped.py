@@ -19,8 +19,7 @@ from lrlab import presets
 from lrlab.figures import theme
 from lrlab.figures.build import Figure, Node
 from lrlab.parameters import counted
-from lrlab.presets.result import Panel
-from lrlab.presets.resumed import as_computed
+from lrlab.presets.result import Panel, as_computed
 
 FOLDER: Any = files("lrlab.presets") / "results"
 """The folder with the stored results."""

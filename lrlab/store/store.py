@@ -150,7 +150,7 @@ class Store(AbstractContextManager["Store"]):
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the stored results of items of presets by key, as far as the store has them.
 
-        A key is a hash of the item's values and of the code's version, see `presets.resumed`.
+        A key is a hash of the item's values and of the code's version, see `presets.result`.
         """
         with self.reading() as connection:
             look_up = "SELECT key, result FROM items WHERE key = ?"

@@ -16,7 +16,7 @@ from lrlab.presets import report, result, shipped
 from lrlab.presets.definition import Preset, quick, read
 from lrlab.presets.items import Drawing
 from lrlab.presets.papers import PAPERS, paper_of
-from lrlab.presets.resumed import Resumed, key
+from lrlab.presets.result import Resumed, key
 from lrlab.spectra import pairwise
 from lrlab.store.store import Store
 from tests.presets.test_rules import CURVES, SPECTRUM, TRACES

@@ -19,8 +19,7 @@ from lrlab.parameters import InputError, Parameter, counted, duration
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import FOLDER, HOW, SETS, paper_of, presence
-from lrlab.presets.result import WORDS, Panel, Plan, Result, open_for, page
-from lrlab.presets.resumed import Resumed
+from lrlab.presets.result import WORDS, Panel, Plan, Result, Resumed, open_for, page
 from lrlab.presets.table import redrawn
 from lrlab.store.store import get_shared_store
 from lrlab.ui.live import script_queue
