@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -49,16 +49,7 @@ class SweepData:
 
     def __init__(self, results: SweepResults) -> None:
         self.results, self.sweep = results, results.sweep
-        self._memory: dict[str, Any] = {}
-
-    def once(self, name: str, source: object, make: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-        """Return `make()`, called again if its source has changed: the number of trials or of theory's numbers."""
-        known, made = self._memory.get(name, (None, None))
-        if known != source:
-            # Another thread may draw the same data meanwhile.
-            made = make()
-            self._memory[name] = source, made
-        return made
+        self._inferred: tuple[int, Any] = -1, None
 
     def metric(self, show: str) -> str:
         """Return the metric behind a choice."""
@@ -76,7 +67,12 @@ class SweepData:
         changes, (x, y) = self.results.changes, self.sweep.grid
         table = self.table(show)
         if show == first_shown(self.sweep):
-            table = self.once("inferred", changes, lambda: infer(self.results, table))
+            known, inferred = self._inferred
+            if known != changes:
+                # It takes longer than a drag of the crosshair allows.
+                inferred = infer(self.results, table)
+                self._inferred = changes, inferred
+            table = inferred
         else:
             table = table.assign(inferred=False)
         if show != RATE:
@@ -164,11 +160,6 @@ def lines(data: SweepData, view: View) -> tuple[Figure, str, str]:
     points = _points(sweep, table, show).replace({"series": titles})
     average = "mean" if show in MEANS else "median"
     title = _success_title(sweep) if measure is None else f"{average} {measure.title}"
-    predicted, limits, known = None, None, finite_size.n_cached()
-    if view.theory:
-        limits = data.once(f"limits {show}", known, lambda: _limits(sweep, show))
-    if view.theory and show != RATE:
-        predicted = data.once(f"theory {show}", known, lambda: _theory(sweep, show))
     # Shares of a limit are read from 0 to 1 and a little above, as trials of finite size go beyond it by chance.
     quotient = measure is not None and bool(measure.quotient[0])
     figure = series(
@@ -178,8 +169,8 @@ def lines(data: SweepData, view: View) -> tuple[Figure, str, str]:
         log_x=x.spacing == "log",
         log_y=_log(points, show, quotient),
         bands=True,
-        theory=predicted,
-        limits=limits,
+        theory=_theory(sweep, show) if view.theory and show != RATE else None,
+        limits=_limits(sweep, show) if view.theory else None,
         looks=list(styles(sweep.spec.model, sweep.titles).values()),
     )
     figure.update_xaxes(range=x.range)

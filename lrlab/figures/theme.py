@@ -180,9 +180,7 @@ def style(
     axes mean something else. The legend lies below, and margins fit a telephone (390 px).
     """
     figure.layout["template"] = TEMPLATE
-    for title, update in ((x, figure.update_xaxes), (y, figure.update_yaxes)):
-        if title is not None:
-            update(title_text=title)
+    figure.update_xaxes(title_text=x).update_yaxes(title_text=y)
     for name, axis in figure.layout.items():
         if name[1:5] == "axis" and axis.get("type") == "log":
             if not (exponents := axis.get("range")):

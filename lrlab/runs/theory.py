@@ -99,11 +99,6 @@ def cached(item: Any) -> Numbers | None:
     return _exact.get(key, shipped().get(key))
 
 
-def n_cached() -> int:
-    """Return the number of exact results in memory."""
-    return len(_exact)
-
-
 def predictions(job: Job, sampled: bool = True) -> Numbers:
     """Return what theory says of a job without delay; nothing about your own data.
 
