@@ -1,4 +1,4 @@
-"""Proximal gradient steps with adaptive lengths (FASTA), and proximal maps of the nuclear norm."""
+"""Proximal gradient steps with adaptive lengths (FASTA), and the proximal map of the nuclear norm."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 
@@ -87,21 +86,3 @@ def lowered(V: LowRank, level: float) -> LowRank:
     s = sizes - sizes.dtype.type(level)
     s = np.where(s > 16 * np.finfo(s.dtype).eps * sizes[0], s, s.dtype.type(0))
     return LowRank(V.U, np.copysign(s, V.s), V.V).truncated(max(int(np.count_nonzero(s)), 1))
-
-
-def shrink(V: Array, level: float) -> LowRank:
-    """Return the W that minimizes level ||W||_* + ||W - V||_F^2 / 2, with the smaller Gram matrix if W is narrow."""
-    if V.shape[0] < V.shape[1]:
-        W = shrink(V.T, level)
-        return LowRank(W.V, W.s, W.U)
-    squares, P = np.linalg.eigh(V.T @ V)
-    sizes = np.sqrt(np.maximum(squares, 0.0))
-    retained = sizes > level
-    # Small singular values of a Gram matrix are inaccurate, and many are not worth the detour.
-    if level <= 1e-6 * sizes[-1] or retained.sum() > len(retained) / 2:
-        return lowered(lowrank.from_dense(V), level)
-    if not retained.any():
-        return lowrank.zero(V.shape, 1)
-    # The Gram matrix decides which vectors are retained; small singular values come with full accuracy from V itself.
-    U, s, Q = np.linalg.svd(V @ P[:, retained], full_matrices=False)
-    return LowRank(U, np.maximum(s - level, 0.0), P[:, retained] @ Q.T)

@@ -10,7 +10,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, choice
-from lrlab.solvers.methods.proximal import fasta, shrink
+from lrlab.solvers.methods.proximal import fasta, lowered
 from lrlab.solvers.multilabel.labels import LOSSES, SIGN_LOSSES, Labels
 from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
 from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers, table_solver
@@ -64,7 +64,7 @@ def trace_norm(
     scales = [float(np.linalg.norm(first / one)) or 1.0 for one in units]
     # 1 over the curvature along the leading direction downhill of losses whose second derivative is 1.
     step = 1.0 / (float(np.linalg.norm(labels.X @ lowrank.from_dense(first, 1).U)) ** 2 or 1.0)
-    prox = lambda V, t: shrink(V, t * regularization)  # noqa: E731
+    prox = lambda V, t: lowered(lowrank.from_dense(V), t * regularization)  # noqa: E731
     for at in fasta(value, gradient, prox, zero, step, memory=1):
         W, rest = at.x, at.gradient + at.z
         residual = max(float(np.linalg.norm(rest / one)) / scale for one, scale in zip(units, scales, strict=True))
