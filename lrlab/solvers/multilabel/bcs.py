@@ -7,7 +7,7 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
-from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, Sparsity, inferred
+from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, inferred
 from lrlab.solvers.multilabel.design import Design, Spectrum
 from lrlab.solvers.multilabel.options import gram_numbers, label_solver
 
@@ -51,8 +51,8 @@ def bcs(
     k = max(1, round(ratio * L)) if ratio else problem.rank
     Phi = np.sqrt(L / k) * np.linalg.qr(rng.standard_normal((L, k)))[0].T
     positive = (Y.nnz + 1) / ((n * L if mask is None else mask.nnz) + 1)
-    prior, spectrum = Sparsity(shape, shape * positive), Spectrum.of(design.X)
-    settings, observed = np.array([*prior, variance, rounds]), Y @ Phi.T
+    rate, spectrum = shape * positive, Spectrum.of(design.X)
+    settings, observed = np.array([shape, rate, variance, rounds]), Y @ Phi.T
 
     def regressed(images: Array) -> tuple[Array, Array, Compressed]:
         """Return E[W], predictions of projections T, and the predictor, from E[T] (n, k)."""
@@ -65,9 +65,9 @@ def bcs(
     if mask is None:
         yield Iterate(estimate)
         return
-    v = np.where(mask.toarray(), 0.0, prior.variance)
+    v = np.where(mask.toarray(), 0.0, rate / shape)
     while True:
-        v, images = inferred(v, observed, predicted, Phi, prior, variance)
+        v, images = inferred(v, observed, predicted, Phi, shape, rate, variance)
         before = M
         M, predicted, estimate = regressed(images)
         yield Iterate(estimate, residual=float(np.linalg.norm(M - before) / (np.linalg.norm(M) or 1.0)))

@@ -21,15 +21,11 @@ def posterior(rest: Array, v: Array, Phi: Array, variance: float) -> tuple[Array
     known, and not part of `rest`: its mean and variance are 0.
     With G = s^2 I + Phi diag(v) Phi^T: mean = v Phi^T G^-1 rest, variance = v - v^2 diag(Phi^T G^-1 Phi).
     """
-    root = np.linalg.inv(np.linalg.cholesky(systems(v, Phi, variance)))
+    systems = (Phi * v[:, None, :]) @ Phi.T + variance * np.eye(len(Phi))
+    root = np.linalg.inv(np.linalg.cholesky(systems))
     whitened = root @ Phi
     mean = v * ((root @ rest[:, :, None]).mT @ whitened)[:, 0]
     return mean, np.maximum(v - v**2 * np.einsum("bkl,bkl->bl", whitened, whitened), 0.0)
-
-
-def systems(v: Array, Phi: Array, variance: float) -> Array:
-    """Return G = s^2 I + Phi diag(v) Phi^T of each row of v, (b, k, k)."""
-    return (Phi * v[:, None, :]) @ Phi.T + variance * np.eye(len(Phi))
 
 
 def height(Phi: Array) -> int:
@@ -37,24 +33,16 @@ def height(Phi: Array) -> int:
     return max(1, BLOCK // (len(Phi) * max(Phi.shape)))
 
 
-class Sparsity(NamedTuple):
-    """The prior of a label y_j, N(0, 1 / alpha_j) with alpha_j ~ Gamma(shape, rate): heavy tails about zero."""
+def spread(squares: Array, shape: float, rate: float) -> Array:
+    """Return 1 / E[alpha_j] of the best factor of labels y_j ~ N(0, 1 / alpha_j), from E[y_j^2].
 
-    shape: float
-    rate: float
-
-    @property
-    def variance(self) -> float:
-        """The variance 1 / E[alpha] of a label before any data."""
-        return self.rate / self.shape
-
-    def variances(self, squares: Array) -> Array:
-        """Return 1 / E[alpha_j] of the best Gamma factor, from E[y_j^2]."""
-        return (self.rate + squares / 2) / (self.shape + 0.5)
+    alpha_j ~ Gamma(shape, rate): heavy tails about zero, and a variance of rate / shape before any data.
+    """
+    return (rate + squares / 2) / (shape + 0.5)
 
 
 def inferred(
-    v: Array, observed: Array, predicted: Array, Phi: Array, prior: Sparsity, variance: float
+    v: Array, observed: Array, predicted: Array, Phi: Array, shape: float, rate: float, variance: float
 ) -> tuple[Array, Array]:
     """Return variances of unobserved labels after an update of their posterior, and E[Y] Phi^T of all labels (n, k).
 
@@ -65,7 +53,7 @@ def inferred(
         cut = slice(start, start + height(Phi))
         mean, unsure = posterior(predicted[cut] - observed[cut], v[cut], Phi, variance)
         images[cut] += mean @ Phi.T
-        variances[cut] = np.where(v[cut] > 0, prior.variances(mean**2 + unsure), 0.0)
+        variances[cut] = np.where(v[cut] > 0, spread(mean**2 + unsure, shape, rate), 0.0)
     return variances, images
 
 
@@ -110,14 +98,12 @@ class Compressed(NamedTuple):
     def labels(self, Z: Array) -> Array:
         """Return E[y | z] of some rows (b, k)."""
         shape, rate, variance, rounds = self.settings
-        prior = Sparsity(shape, rate)
         # At first nothing tells rows apart: one system for all.
-        v = np.full((1, self.Phi.shape[1]), prior.variance)
-        for _ in range(int(rounds) - 1):
+        v = np.full((1, self.Phi.shape[1]), rate / shape)
+        for _ in range(int(rounds)):
             mean, unsure = posterior(Z, v, self.Phi, variance)
-            v = prior.variances(mean**2 + unsure)
-        images = np.linalg.solve(systems(v, self.Phi, variance), Z[:, :, None])[:, :, 0]
-        return v * (images @ self.Phi)
+            v = spread(mean**2 + unsure, shape, rate)
+        return mean
 
     def arrays(self) -> dict[str, Array]:
         """Return all that it consists of, by name."""
