@@ -7,9 +7,9 @@ from scipy.linalg import cho_factor, cho_solve, eigh
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options
 from lrlab.solvers.single_index.class_moments import class_moments
-from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment
+from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment, needs_some_moment
 from lrlab.theory.spectral import hessian_overlap
 
 
@@ -50,18 +50,7 @@ def phd(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     yield Iterate(unit(b), objective=-abs(value), note=f"The eigenvalue largest in size is {value:.3g}.")
 
 
-def refuse_save(spec: Any, options: Options) -> None:
-    """Refuse fewer measurements than the inverse covariance wants, and links that leave the variance as it is."""
-    needs_samples(spec, options)
-    mu0, mu1, mu2 = spec.link_function.moments
-    # 1 - Var(z | y = +-1), for each answer that is ever given.
-    changes = [1 - (1 + a * mu2) / (1 + a * mu0) + (mu1 / (1 + a * mu0)) ** 2 for a in (1, -1) if 1 + a * mu0 > 0]
-    if max(map(abs, changes)) < 1e-9:
-        expected = "one whose responses change the variance of <x, b> for this solver"
-        raise InputError("link", expected, f"none on {spec.model}", "lower the noise or flip, or move the threshold")
-
-
-@moment_solver(refuse_save, simulate=True)
+@moment_solver(needs_samples, needs_some_moment, simulate=True)
 def save(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Sliced average variance estimation (SAVE).
 
