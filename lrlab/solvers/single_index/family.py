@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, partial, wraps
+from functools import partial, wraps
+from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from lrlab.arrays import Array
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.parameters import InputError, Value, number
+from lrlab.parameters import InputError, number
 from lrlab.protocol import Iterate, Iterates, Solver
 from lrlab.solver_entry import Options, Run, nothing_known, solver
 from lrlab.theory.hermite import HIGHEST, VANISHING, answers_needed, information_exponent, is_constant
@@ -36,13 +37,12 @@ def index_solver(
 ) -> Any:
     """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 
-    checks, and refuse=: functions (spec, options) that refuse a spec; constant links, and more entries than there are,
-    are always refused.
+    checks, and refuse=: functions (spec, options) that refuse a spec; constant links are always refused.
     one_kind: whether it runs on responses that are all equal; if not, it ends at once, with b = 0 and a note.
     simulate: whether the overlap at the n and p of a spec is predicted from synthetic problems, or the seconds that one
     of them takes, of a spec; by default those of a method that reads the data a few times.
     """
-    refusals = needs_varying_link, needs_room, *checks, parts.pop("refuse", nothing_known)
+    refusals = needs_varying_link, *checks, parts.pop("refuse", nothing_known)
     predict = parts.pop("predict", nothing_known)
 
     def refuse(spec: Any, options: Options) -> None:
@@ -53,7 +53,8 @@ def index_solver(
         return predict(spec, options) if spec.theory_holds else {}
 
     def sample_seconds(spec: Any, options: Options) -> float:
-        if spec.n * spec.p > MOST_ENTRIES:
+        # Larger X are not simulated.
+        if spec.n * spec.p > 2**22:
             return math.inf
         few_passes = 1e-3 + 4e-8 * spec.n * (spec.p + 20) + 1e-8 * spec.p**3
         return simulate(spec) if callable(simulate) else few_passes
@@ -84,56 +85,30 @@ def needs_both_answers(run: Callable[..., Iterates]) -> Any:
 
 def of_one_kind(problem: SingleIndexData) -> bool:
     """Return whether all responses are the same; reads no more of the data than it takes to see another one."""
-    first = None
-    for _, y in problem.blocks():
-        first = y[0] if first is None else first
-        if np.any(y != first):
-            return False
-    return True
+    first = next(problem.blocks())[1][0]
+    return all(np.all(y == first) for _, y in problem.blocks())
 
 
-MOST_ENTRIES = 2**22
-"""Largest X, in entries, that is simulated."""
+def simulated(run: Solver) -> Callable[[Any, Options, int], Array]:
+    """Return the function (spec, options, count) -> overlaps (count,) of a solver's last estimates, for any seed."""
 
+    def overlap(spec: Any, options: Options) -> float:
+        problem, estimate = spec.build(), np.zeros(spec.p)
+        # 600 iterations are long enough for a prediction.
+        for iterate in islice(run(problem, **options, rng=np.random.default_rng(spec.streams().solver)), 600):
+            estimate = iterate.estimate
+            if iterate.residual is not None and iterate.residual < 1e-5:
+                break
+        return float(unit(estimate) @ problem.truth) ** 2
 
-def simulated(run: Solver) -> Callable[[Any, Options, int], Array | None]:
-    """Return the function (spec, options, count) -> overlaps (count,) of a solver's last estimates; None for large X.
-
-    More problems only add to fewer, and the seed of the spec changes nothing.
-    """
-
-    def overlaps(spec: Any, options: Options, count: int) -> Array | None:
-        if spec.n * spec.p > MOST_ENTRIES:
-            return None
-        # Far from the seeds that people choose.
-        first, settings = 3_000_000_000, tuple(options.items())
-        return np.array([_last_overlap(run, spec.replace(seed=first + k), settings) for k in range(count)])
-
-    return overlaps
-
-
-@lru_cache(maxsize=2**14)
-def _last_overlap(run: Solver, spec: Any, options: tuple[tuple[str, Value], ...]) -> float:
-    problem, estimate = spec.build(), np.zeros(spec.p)
-    rng = np.random.default_rng(spec.streams().solver)
-    for iteration, iterate in enumerate(run(problem, **dict(options), rng=rng), start=1):
-        estimate = iterate.estimate
-        # At rest, or too long for a prediction.
-        if iteration == 600 or (iterate.residual is not None and iterate.residual < 1e-5):
-            break
-    return float(unit(estimate) @ problem.truth) ** 2
+    # Far from the seeds that people choose.
+    first = 3_000_000_000
+    return lambda spec, options, count: np.array([overlap(spec.replace(seed=first + k), options) for k in range(count)])
 
 
 def sparse_size(spec: Any, options: Options) -> int:
     """Return the number of entries that a sparse solver keeps."""
-    return int(options["kept"]) or spec.sparsity or spec.p
-
-
-def needs_room(spec: Any, options: Options) -> None:
-    """Refuse to keep more entries than there are."""
-    if int(options.get("kept", 0)) > spec.p:
-        remedy = "lower it, or leave it 0 for the number of the signal"
-        raise InputError("kept", f"in 0..p = {spec.p}", options["kept"], remedy)
+    return min(int(options["kept"]) or spec.sparsity or spec.p, spec.p)
 
 
 def needs_samples(spec: Any, options: Options) -> None:

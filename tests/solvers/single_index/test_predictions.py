@@ -38,7 +38,7 @@ def test_a_prediction_has_a_band_at_the_n_and_p_of_small_problems_that_can_be_si
         assert low < mean < high
     assert 0.9 < numbers["limit_overlap"] < 1.0
     large = make_job(sensing.replace(n=50_000, p=100), "sir")
-    assert large.entry.sample(large.spec, {}, 3) is None and "limit_overlap" in theory.exact(large)
+    assert not theory.replicates(large, 60.0) and "limit_overlap" in theory.exact(large)
     for job in (large, make_job(sensing, "isotron")):
         assert "predicted_overlap" not in theory.exact(job)
 
@@ -83,7 +83,7 @@ def test_methods_without_a_limit_there_are_run():
         job = make_job(spec, solver)
         assert job.entry.predict(spec, dict(job.options)) == {}
         assert job.entry.sample(spec, dict(job.options), 3).shape == (3,), "small problems are run"
-        assert job.entry.sample(spec.replace(n=1_000_000), dict(job.options), 3) is None
+        assert not theory.replicates(job.on(spec.replace(n=1_000_000)), 60.0)
     assert "this design is correlated" in spec.remark
 
 
