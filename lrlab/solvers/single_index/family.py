@@ -37,12 +37,13 @@ def index_solver(
 ) -> Any:
     """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 
-    checks, and refuse=: functions (spec, options) that refuse a spec; constant links are always refused.
+    checks, and refuse=: functions (spec, options) that refuse a spec; constant links, and more entries than there are,
+    are always refused.
     one_kind: whether it runs on responses that are all equal; if not, it ends at once, with b = 0 and a note.
     simulate: whether the overlap at the n and p of a spec is predicted from synthetic problems, or the seconds that one
     of them takes, of a spec; by default those of a method that reads the data a few times.
     """
-    refusals = needs_varying_link, *checks, parts.pop("refuse", nothing_known)
+    refusals = needs_varying_link, needs_room, *checks, parts.pop("refuse", nothing_known)
     predict = parts.pop("predict", nothing_known)
 
     def refuse(spec: Any, options: Options) -> None:
@@ -108,7 +109,14 @@ def simulated(run: Solver) -> Callable[[Any, Options, int], Array]:
 
 def sparse_size(spec: Any, options: Options) -> int:
     """Return the number of entries that a sparse solver keeps."""
-    return min(int(options["kept"]) or spec.sparsity or spec.p, spec.p)
+    return int(options["kept"]) or spec.sparsity or spec.p
+
+
+def needs_room(spec: Any, options: Options) -> None:
+    """Refuse to keep more entries than there are."""
+    if int(options.get("kept", 0)) > spec.p:
+        remedy = "lower it, or leave it 0 for the number of the signal"
+        raise InputError("kept", f"in 0..p = {spec.p}", options["kept"], remedy)
 
 
 def needs_samples(spec: Any, options: Options) -> None:

@@ -27,9 +27,7 @@ from lrlab.theory.state_evolution import overlaps
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
     """Return the fixed point of state evolution; nothing with another prior, or too few non-zero entries for limits."""
-    if options["kept"] or (spec.sparsity and not limit_applies(spec)):
-        return {}
-    limits = best_overlap(spec)
+    limits = None if options["kept"] or (spec.sparsity and not limit_applies(spec)) else best_overlap(spec)
     return {"limit_overlap": limits.fast} if limits else {}
 
 

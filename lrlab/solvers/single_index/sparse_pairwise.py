@@ -62,7 +62,7 @@ def sparse_pairwise_moment(
     References: Yi, Wang, Caramanis, Liu (2015), "Optimal linear estimation under unknown nonlinear transform",
     Algorithm 2; Vu, Cho, Lei, Rohe (2013), "Fantope projection and selection", for the first stage.
     """
-    s = min(kept or problem.sparsity, problem.shape[1])
+    s = kept or problem.sparsity
     M, note = chosen_moment(problem, pairs, moment, partial(sparse_choice, s=s) if s < problem.shape[1] else choose)
     penalty, scale = rho or automatic_penalty(M, problem.shape[0]), float(np.trace(M)) / len(M) or 1.0
     for weights, vectors, gap in islice(fantope_admm(M, penalty), start_iterations):
