@@ -118,7 +118,7 @@ def at(points, x):
     """Return where a line passes x."""
     return next(
         np.exp(np.interp(x, (a[0], b[0]), np.log((a[1], b[1]))))
-        for a, b in itertools.pairwise(sorted(points))
+        for a, b in itertools.pairwise(sorted(map(tuple, points)))
         if a[0] <= x <= b[0]
     )
 
