@@ -178,16 +178,14 @@ def _load(requested: Requested, store: Store, results: SweepResults) -> dict[Job
 
 
 def missing(requested: Requested, stored: Mapping[Job, set[int]]) -> Iterator[Trial]:
-    """Yield the requested trials that are not stored.
+    """Yield the requested trials that are not stored, the first ones of all cells before any second one.
 
-    One trial of each cell comes first, then one more of each, two more, four more, and so on: a sweep that is cut short
-    has measured the whole grid.
+    A sweep that is cut short has measured the whole grid.
     """
-    first, end = 0, 1
-    while any(numbers[first:] for numbers in requested.values()):
+    for number in range(max((numbers.stop for numbers in requested.values()), default=0)):
         for job, numbers in requested.items():
-            yield from (Trial(job, number) for number in numbers[first:end] if number not in stored[job])
-        first, end = end, 2 * end
+            if number in numbers and number not in stored[job]:
+                yield Trial(job, number)
 
 
 def size_words(sweep: Sweep) -> str:

@@ -1,7 +1,6 @@
 """Statistics of repeated trials: mean, spread, quartiles, success rate, and the midpoint, with a rate of 50%."""
 
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -63,21 +62,14 @@ def describe(values: Array) -> dict[str, Array]:
     return columns | dict(zip(QUARTILES, np.moveaxis(quartiles(values), -1, 0), strict=True))
 
 
-class Midpoint(NamedTuple):
-    """The position of 50% success; an end of the interval off the axis is infinite."""
-
-    value: float
-    low: float
-    high: float
-
-
 @lru_cache(maxsize=10_000)
 def midpoint(
     places: tuple[float, ...], successes: tuple[int, ...], trials: tuple[int, ...], spacing: str = "linear"
-) -> Midpoint | None:
-    """Return the midpoint of a logistic curve through counts of successes, if they determine it.
+) -> tuple[float, float, float] | None:
+    """Return the midpoint of a logistic curve through counts of successes and its interval, if they determine it.
 
-    None if it lies beyond the positions, or may lie beyond either end of them.
+    An end of the interval off the axis is infinite. None if the midpoint lies beyond the positions, or may lie beyond
+    either end of them.
 
     Maximizes the binomial likelihood of P(success at t) = 1 / (1 + exp(-s (t - mu))) over a grid of mu and s, rising
     or falling. t is the position, or its logarithm if spacing is "log". The 95% interval contains all mu whose profile
@@ -116,5 +108,6 @@ def midpoint(
     ends = end(-1), end(1)
     if np.isinf(ends).all():
         return None
-    back = (start + width * np.array([mu, *ends])).tolist()
-    return Midpoint(*(np.exp(back).tolist() if spacing == "log" else back))
+    back = start + width * np.array([mu, *ends])
+    value, low, high = (np.exp(back) if spacing == "log" else back).tolist()
+    return value, low, high

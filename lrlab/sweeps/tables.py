@@ -73,7 +73,7 @@ def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
     row if the rate does not cross 50% between the values.
     """
     *across, along = sweep.grid
-    rows: list[dict[str, Any]] = []
+    rows = list[tuple[Any, ...]]()
     scale = spacing(dict(sweep.axes)[along])
     measured = table[table["trials"] > 0]
     for group, column in measured.groupby([*across, "solver"], sort=False):
@@ -81,8 +81,7 @@ def midpoints(sweep: Sweep, table: pd.DataFrame) -> pd.DataFrame:
         successes, trials = (tuple(column[name].astype(int).tolist()) for name in ("successes", "trials"))
         half = midpoint(tuple(column[along].tolist()), successes, trials, scale) if len(column) > 1 else None
         if half:
-            named = dict(zip([*across, "solver"], group, strict=True))
-            rows.append({**named, "half": half.value, "low": half.low, "high": half.high})
+            rows.append((*group, *half))
     return pd.DataFrame(rows, columns=[*across, "solver", "half", "low", "high"])
 
 
