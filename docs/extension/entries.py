@@ -87,7 +87,7 @@ def model_page(entry: ModelEntry) -> str:
         "\n".join(solved),
         "## What is measured",
         f"{plain(measured.words)}.",
-        raw(recovery.measured(measured.panels, 300), "measured") if measured.panels else "",
+        raw(recovery.measured(measured.panels, 300).plotly(), "measured") if measured.panels else "",
         "## Runs",
         *run(spec, {}, f"traces = [lrlab.solve(spec, name, max_iter={MOST}) for name in {names}]", "traces"),
     ]
