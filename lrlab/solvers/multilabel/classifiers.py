@@ -70,7 +70,10 @@ def classifier(
     from sklearn.svm import LinearSVC
 
     if loss is SQUARED:
-        fit = Ridge(weight, fit_intercept=intercept, tol=1e-10).fit(X, target)
+        with warnings.catch_warnings():
+            # Of condition numbers, which count the units of features, as Cholesky's factorization does not.
+            warnings.simplefilter("ignore")
+            fit = Ridge(weight, fit_intercept=intercept, tol=1e-10).fit(X, target)
         return fit.coef_, float(fit.intercept_), True
     if abs(target.sum()) == len(target):
         # A row of zeros on the other side makes two classes of one. It adds a constant to the objective, or keeps an
