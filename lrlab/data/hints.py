@@ -33,13 +33,13 @@ class Hints:
     duplicates: Annotated[
         str, choice("last", "mean", help="combination of values of one entry; last: the newest by a column of times")
     ] = ""
-    labels: Annotated[Any, Parameter(meaning="label columns: last:6, first:6, names a,b, or a file of names")] = ""
+    labels: Annotated[Any, Parameter(meaning="label columns: last:6, first:6, names a,b, or a file (XML, text)")] = ""
     test: Annotated[str, Parameter(meaning="held-out samples, in the same format (default: a fifth)", hidden=True)] = ""
     rows: Annotated[
-        str, Parameter(meaning="features of a matrix's rows, CSV: name, number or word, ..", hidden=True)
+        str, Parameter(meaning="features of the rows of a matrix, CSV: name, number or word, ...", hidden=True)
     ] = ""
     columns: Annotated[str, Parameter(meaning="features of the columns of a matrix, likewise", hidden=True)] = ""
-    base: Annotated[str, choice("0", "1", help="first number of svmlight (default: by both files)", hidden=True)] = ""
+    base: Annotated[str, choice("0", "1", help="first index in svmlight (default: by both files)", hidden=True)] = ""
 
     def __post_init__(self) -> None:
         """Raise InputError for a word that is not a choice."""

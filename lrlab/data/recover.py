@@ -161,8 +161,8 @@ def read_task(path: File, hints: Hints = NOTHING, **stated: Any) -> Task:
 
     path: of a file, or `example:NAME`. stated: fields of `Hints`, which replace those of `hints`.
     """
-    texts = {name: str(value) for name, value in stated.items() if name != "labels" and value is not None}
-    hints = replace(hints, **{**stated, **texts})
+    stated = {name: value for name, value in stated.items() if value is not None}
+    hints = replace(hints, **{name: value if name == "labels" else str(value) for name, value in stated.items()})
     if hints.model:
         kind_of(hints.model)
     if (name := str(path).removeprefix(EXAMPLE)) != str(path):
