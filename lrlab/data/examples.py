@@ -29,7 +29,7 @@ class Example(NamedTuple):
 
 
 def table(name: str, words: str, model: str, **options: Any) -> Given:
-    """Return a table of scikit-learn: features, and a number or a word for each row."""
+    """Return a table of scikit-learn: features, and a number or word per row; words, model, options as in `Given`."""
     from sklearn import datasets
 
     data = getattr(datasets, f"load_{name}")()
@@ -76,7 +76,8 @@ def ratings() -> Given:
     values = 3.2 + U[rows, 0] + V[columns, 0] + (U[rows, 1:] * V[columns, 1:]).sum(axis=1)
     stars = np.clip(np.round(2 * (values + 0.3 * rng.standard_normal(m))), 1, 10) / 2
     names, users = tuple(f"movie {k + 1}" for k in range(n2)), tuple(f"user {k + 1}" for k in range(n1))
-    return Given((rows, columns, stars), None, None, names, users, "Ratings of movies", COMPLETION, {"biases": True})
+    given = Given((rows, columns, stars), names=names, rows=users, options={"biases": True})
+    return given._replace(words="Ratings of movies", model=COMPLETION)
 
 
 def labels() -> Given:
