@@ -3,24 +3,17 @@
 It imports the commands inside `main`, which takes a second, so that it handles Ctrl-C and stray output there too.
 """
 
-import os
 import signal
 import sys
 import threading
 from collections.abc import Sequence
-from typing import NoReturn
-
-
-def end_at_once(*_: object) -> NoReturn:
-    """End the process: nothing runs during imports, and a KeyboardInterrupt there may surface as another error."""
-    os.write(2, b"Interrupted.\n")
-    os._exit(130)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit status: 0 done, 1 failed, 2 bad input, 130 Ctrl-C."""
     in_main_thread = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, end_at_once) if in_main_thread else None
+    # Ctrl-C ends the process during imports: nothing runs, and a KeyboardInterrupt may surface as another error.
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL) if in_main_thread else None
     try:
         from lrlab.shell import common
 
