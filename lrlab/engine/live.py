@@ -3,11 +3,11 @@
 The engine only fills an inbox. Traces change only in `LiveRuns.refresh`, which the drawing thread calls.
 """
 
-import threading
 import time
 import weakref
-from collections import deque
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import Any, Literal, NamedTuple
 
 from lrlab.arrays import Intervals
@@ -80,27 +80,23 @@ Send = Callable[[Message], None]
 
 
 class Inbox:
-    """Messages that wait for their reader. received: how many have come."""
+    """Messages that wait for their reader."""
 
     def __init__(self) -> None:
-        self._messages: deque[tuple[int, Message]] = deque()
-        self._arrived = threading.Event()
-        self.received = 0
+        self._messages = SimpleQueue[tuple[int, Message]]()
 
     def put(self, message: Message, number: int = 0) -> None:
         """Add a message about the job with this number."""
-        self._messages.append((number, message))
-        self.received += 1
-        self._arrived.set()
+        self._messages.put((number, message))
 
-    def take(self) -> list[tuple[int, Message]]:
-        """Return (number, message) of all messages, the oldest first, and remove them."""
-        self._arrived.clear()
-        return [self._messages.popleft() for _ in range(len(self._messages))]
-
-    def wait(self, seconds: float) -> None:
-        """Return when there is a message, or after so many seconds."""
-        self._arrived.wait(seconds)
+    def take(self, wait_seconds: float = 0.0) -> list[tuple[int, Message]]:
+        """Return (number, message) of all messages, the oldest first, and wait for the first up to `wait_seconds`."""
+        messages = list[tuple[int, Message]]()
+        with suppress(Empty):
+            messages.append(self._messages.get(wait_seconds > 0, wait_seconds or None))
+            while True:
+                messages.append(self._messages.get_nowait())
+        return messages
 
     def belongs_to(self, holder: object, cancel: Callable[[], None]) -> None:
         """Call `cancel` when nobody holds the reader of these messages any more, but not at the end of the program."""
@@ -169,9 +165,9 @@ class LiveRuns:
         """Whether a `refresh` can still change anything."""
         return not all(run.over for run in self.runs)
 
-    def refresh(self) -> bool:
-        """Apply messages that have arrived since the last call, and return whether there were any."""
-        messages = self._inbox.take()
+    def refresh(self, wait_seconds: float = 0.0) -> bool:
+        """Apply new messages, and wait for them up to `wait_seconds`; return whether there were any."""
+        messages = self._inbox.take(wait_seconds)
         for number, message in messages:
             self.runs[number].apply(message)
         self.version += len(messages)
@@ -187,8 +183,7 @@ class LiveRuns:
         deadline = time.monotonic() + (float("inf") if timeout is None else timeout)
         self.refresh()
         while self.alive and (left := deadline - time.monotonic()) > 0:
-            self._inbox.wait(min(left, WAIT_SECONDS))
-            self.refresh()
+            self.refresh(min(left, WAIT_SECONDS))
         return not self.alive
 
 

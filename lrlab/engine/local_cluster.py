@@ -152,7 +152,8 @@ def client_of(address: str, seconds: float, security: Any = None) -> Any:
     # The engine reports a lost connection in one sentence if it matters.
     for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("tornado.application").addFilter(is_relevant)
+    # Nor does anybody need to know of callbacks of the library while this program ends.
+    logging.getLogger("tornado.application").addFilter(lambda record: "new futures" not in str(record.exc_info))
 
     client: Any = Client.__new__(Client)
     try:
@@ -162,11 +163,6 @@ def client_of(address: str, seconds: float, security: Any = None) -> Any:
         client.close()
         raise
     return client
-
-
-def is_relevant(record: logging.LogRecord) -> bool:
-    """Return whether a log record is about more than callbacks of the library while this program ends."""
-    return not (record.exc_info and "cannot schedule new futures" in str(record.exc_info[1]))
 
 
 def fork_workers() -> None:

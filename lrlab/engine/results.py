@@ -196,8 +196,7 @@ class WorkerResults(Results):
         """Return new results; EngineClosed, or RuntimeError with the engine's sentence, if it has ended."""
         if not self.alive:
             return []
-        self._inbox.wait(wait_seconds)
-        results = self._received()
+        results = self._received(wait_seconds)
         if self._ended and not results:
             self._closed = True
             raise self._ended
@@ -207,9 +206,9 @@ class WorkerResults(Results):
         self._cancel()
         return self._received()
 
-    def _received(self) -> list[ItemResult]:
+    def _received(self, wait_seconds: float = 0.0) -> list[ItemResult]:
         results = list[ItemResult]()
-        for _, message in self._inbox.take():
+        for _, message in self._inbox.take(wait_seconds):
             match message:
                 case BatchDone(values):
                     results += [ItemResult(number, self.items[number], value) for number, value in values]
