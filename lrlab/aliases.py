@@ -1,4 +1,4 @@
-"""Old names: which still work, and which solvers replace removed ones."""
+"""Old names that still work."""
 
 from collections.abc import Mapping
 
@@ -21,25 +21,5 @@ SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {
 
 You can use an alias like any solver, also next to the solver of today in a comparison.
 """
-REMOVED: Mapping[str, str] = {
-    "precgd": "gauss-newton",
-    "overparameterised-gradient": "gauss-newton",
-    "robust-gauss-newton": "trimmed-gauss-newton",
-    "robust-pca": "trimmed-gauss-newton",
-    "raar": "alternating-projections",
-    "phase-likelihood": "gamp",
-    "sparse-logistic": "link-free-refinement",
-    "sparse-probit": "link-free-refinement",
-    "subset-logistic": "link-free-refinement",
-    "partial-trace": "gamp",
-    "vamp": "gamp",
-}
-"""Solvers that were removed, each with one to use instead."""
 METRICS: Mapping[str, str] = {"share": "success_rate", "share_of_best": "fraction_of_best"}
 """Metrics of sweeps by their old names, which addresses, TOML files and functions that draw accept."""
-
-
-def removed(name: str) -> str:
-    """Return the sentence for the name of a removed solver, or of an option of one; nothing for other names."""
-    solver = name.partition(".")[0]
-    return f"{solver} was removed in 0.3: use {REMOVED[solver]}" if solver in REMOVED else ""

@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from lrlab.aliases import METRICS, removed
+from lrlab.aliases import METRICS
 
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]
@@ -204,9 +204,7 @@ def settle(known: Mapping[str, Parameter], given: Mapping[str, object], what: st
 
 
 def require_known(name: str, known: Mapping[str, object] | tuple[str, ...], what: str) -> None:
-    """Raise InputError unless `name` is one of `known`: with the closest one, or what replaces a removed solver."""
+    """Raise InputError, with the closest one, unless `name` is one of `known`."""
     if not isinstance(name, str) or name not in known:
-        if what == "solver" and (remedy := removed(str(name))):
-            raise InputError(what, "one of this version", name, remedy)
         expected = "one of " + ", ".join(known) if known else "left out (there are none here)"
         raise InputError(what, expected, name, nearest(name, known) or f"take one of these as {what}")

@@ -10,7 +10,6 @@ from typing import Any
 import streamlit as st
 
 from lrlab import catalog
-from lrlab.aliases import removed
 from lrlab.models import pictures
 from lrlab.models.axes import positions
 from lrlab.parameters import InputError, Parameter, Value, declared, nearest, settle
@@ -291,7 +290,7 @@ def selected_solvers(link: Permalink, parameter: Parameter, names: Sequence[str]
     given = [word for word in str(link.value(parameter.name, parameter)).split(",") if word]
     for word in given:
         if link.arrived and word not in names:
-            remedy = removed(word) or nearest(word, tuple(names)) or "leave it out"
+            remedy = nearest(word, tuple(names)) or "leave it out"
             link.add_error(InputError("solvers", f"some of {', '.join(names)}", word, remedy))
     return [word for word in given if word in names] or str(parameter.default).split(",")
 

@@ -12,7 +12,6 @@ from typing import Any
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from lrlab.aliases import removed
 from lrlab.parameters import InputError, Parameter, Value, nearest
 from lrlab.ui.widgets.text import plain
 
@@ -149,7 +148,7 @@ class Permalink:
         state, now = self._state, dict(self._now)
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
-                remedy = removed(name) or nearest(name, tuple(sorted(self._known))) or "leave it out"
+                remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
                 self.add_error(InputError("address", "made of this page's parameters", name, remedy))
                 del state["given"][name]
         changed = now != state["written"]
