@@ -133,7 +133,7 @@ class Results(ABC):
         try:
             results = self.take(0.0)
         except (RuntimeError, InputError) as error:
-            self.error = str(error)
+            self.error, self._closed = str(error), True
             return []
         self.values.update((result.number, result.value) for result in results)
         return results

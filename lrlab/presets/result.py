@@ -120,10 +120,6 @@ class Resumed(Results):
         self._inner = (start if self._places else LocalResults)(function, [wanted[k] for k in self._places])
 
     @property
-    def alive(self) -> bool:  # noqa: D102
-        return bool(self._stored) or self._inner.alive
-
-    @property
     def seconds_left(self) -> float | None:
         """Remaining time at the pace of the computed items."""
         return self._inner.seconds_left
