@@ -1,6 +1,5 @@
 """The commands of the shell, and what becomes of everything that ends one."""
 
-import errno
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,8 +14,6 @@ from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Interrupted
 
 COMMANDS = ("app", "models", "solve", "sweep", "store", "paper", "fit", "recover", "predict", "new")
 """Names of the commands, with aliases."""
-FULL = errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF
-"""Errors that another path on the same device would meet too."""
 
 
 def parser() -> Parser:
@@ -63,7 +60,7 @@ def run(arguments: Sequence[str] | None) -> int:
         reason = error.strerror or error
         if error.filename == common.OUTPUT:
             common.drop_output()
-        if error.filename is None or error.errno in FULL:
+        if error.filename in (None, common.OUTPUT):
             where = error.filename or "A file"
             common.complain(f"{where} cannot be used ({reason}): free space, or write elsewhere.")
             return FAILED
