@@ -10,12 +10,13 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
-from lrlab.engine.live import BatchDone, Failed, Finished, Inbox, Message
+from lrlab.engine.live import BatchDone, Failed, Finished, Inbox, Message, Send
 from lrlab.engine.results import Failure
-from lrlab.engine.worker import BUSY, OVERTIME_SECONDS, ComputeBatch, FollowJob
+from lrlab.engine.worker import BUSY, OVERTIME_SECONDS, compute_batch, follow_job
 from lrlab.protocol import Stop
 from lrlab.runs.job import GIB, Job
 
@@ -52,8 +53,8 @@ class Call:
         """Whether there is something to send."""
         return bool(self._queue or self._alone)
 
-    def next_batch(self, workers: int, longer: float) -> FollowJob | ComputeBatch:
-        """Return the next batch for a worker, of up to `longer` times the usual duration."""
+    def next_batch(self, workers: int, longer: float) -> tuple[list[int], Callable[[Send], None]]:
+        """Return the numbers of the next items, of up to `longer` times the usual duration, and the work on them."""
         # At the end fewer items, so that no worker waits long for another.
         last = max(2 * len(self._queue) // (3 * workers), self.size // 2)
         most = max(1, min(int(self.size * longer), last, len(self._queue)))
@@ -61,8 +62,8 @@ class Call:
         numbers = [source.popleft() for _ in range(size)]
         items = [self.items[number] for number in numbers]
         if self._function is None:
-            return FollowJob(numbers, items[0], self._threads)
-        return ComputeBatch(self._function, numbers, items, 2.0 * longer * self.batch_seconds)
+            return numbers, partial(follow_job, items[0], self._threads)
+        return numbers, partial(compute_batch, self._function, numbers, items, 2.0 * longer * self.batch_seconds)
 
     def limit(self, numbers: Iterable[int]) -> float:
         """Return the time limit of a batch of these items, in seconds; then the engine ends it by force."""

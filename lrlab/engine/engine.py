@@ -194,10 +194,10 @@ class Engine:
         # scheduler.
         alone = self._spare and len(self._calls) == 1
         longer = max(min(max(call.computed, 1.0), LONGER) if alone else 1.0, self._workers / WORKERS)
-        work, now = call.next_batch(max(self._workers - self._spare, 1), longer), time.monotonic()
+        (numbers, work), now = call.next_batch(max(self._workers - self._spare, 1), longer), time.monotonic()
         # On an existing scheduler a batch may wait for its worker.
-        seconds, began = call.limit(work.numbers) + 2.0 * longer * call.batch_seconds, inf if self.address else now
-        key, batch = f"lrlab-{uuid.uuid4().hex}", Batch(call, work.numbers, seconds, began)
+        seconds, began = call.limit(numbers) + 2.0 * longer * call.batch_seconds, inf if self.address else now
+        key, batch = f"lrlab-{uuid.uuid4().hex}", Batch(call, numbers, seconds, began)
         try:
             import cloudpickle
 
@@ -214,7 +214,7 @@ class Engine:
         batch.future.add_done_callback(lambda future: self._done(key, future))
         if call.urgent and not self.address:
             # It is the only task of its worker, which cannot say so while a call holds the interpreter.
-            call.put(work.numbers[0], Started())
+            call.put(numbers[0], Started())
 
     def _receive(self, event: tuple[float, bytes]) -> None:
         key, message = pickle.loads(event[1])

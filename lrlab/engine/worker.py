@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lrlab import catalog
@@ -28,72 +27,57 @@ BUSY = 8.0
 WATCH_SECONDS = 0.25
 
 
-@dataclass(frozen=True)
-class FollowJob:
-    """Run one job on so many BLAS threads, and send its iterates."""
-
-    numbers: list[int]
-    job: Job
-    threads: int = 1
-
-    def run(self, send: Send) -> None:
-        """Send NewIterates, and at last Finished or Failed."""
-        sender = IterateSender(self.job, send)
-        try:
-            with blas_threads(self.threads):
-                trace = run_job(self.job, sender.watch, sender.progress, trace=sender.trace)
-            assert trace.stop is not None
-        except Exception as error:
-            sender.send_new()
-            send(Failed(Failure.of(error).sentence))
-        else:
-            send(Finished(trace.stop, sender.last_iterates(), trace.seconds))
+def follow_job(job: Job, threads: int, send: Send) -> None:
+    """Run a job on so many BLAS threads; send NewIterates, and at last Finished or Failed."""
+    sender = IterateSender(job, send)
+    try:
+        with blas_threads(threads):
+            trace = run_job(job, sender.watch, sender.progress, trace=sender.trace)
+        assert trace.stop is not None
+    except Exception as error:
+        sender.send_new()
+        send(Failed(Failure.of(error).sentence))
+    else:
+        send(Finished(trace.stop, sender.last_iterates(), trace.seconds))
 
 
-@dataclass(frozen=True)
-class ComputeBatch:
-    """Compute some items of many; those that have not begun after `seconds` are handed back.
+def compute_batch(
+    function: Callable[[Any], Any], numbers: Sequence[int], items: Sequence[Any], seconds: float, send: Send
+) -> None:
+    """Compute some items of many, and send BatchDone; those that have not begun after `seconds` are handed back.
 
     An item may give its limit of processor time as `max_seconds`. If an item ignores it, for example inside one long
     decomposition, the results so far are sent, and the engine ends this worker.
     """
+    began, results = time.perf_counter(), list[tuple[int, Any]]()
+    lock, over = threading.Lock(), threading.Event()
+    number, wall, processor = 0, math.inf, math.inf
 
-    function: Callable[[Any], Any]
-    numbers: list[int]
-    items: list[Any]
-    seconds: float
+    def watch() -> None:
+        while not over.wait(WATCH_SECONDS):
+            with lock:
+                if time.perf_counter() > wall or time.process_time() > processor:
+                    over.set()
+                    send(BatchDone([*results, (number, TIMED_OUT)], 0.0, overdue=True))
 
-    def run(self, send: Send) -> None:
-        """Send BatchDone with the items that were computed."""
-        began, results = time.perf_counter(), list[tuple[int, Any]]()
-        lock, over = threading.Lock(), threading.Event()
-        number, wall, processor = 0, math.inf, math.inf
-
-        def watch() -> None:
-            while not over.wait(WATCH_SECONDS):
-                with lock:
-                    if time.perf_counter() > wall or time.process_time() > processor:
-                        over.set()
-                        send(BatchDone([*results, (number, TIMED_OUT)], 0.0, overdue=True))
-
-        threading.Thread(target=watch, daemon=True).start()
-        try:
-            for number, item in zip(self.numbers, self.items, strict=True):
-                if cancelled() or (results and time.perf_counter() > began + self.seconds):
-                    break
-                most = getattr(item, "max_seconds", math.inf)
-                limit = most + max(most, OVERTIME_SECONDS)
-                with lock:
-                    wall, processor = time.perf_counter() + BUSY * limit, time.process_time() + limit
-                value = computed(self.function, item)
-                with lock:
-                    wall = processor = math.inf
-                    if over.is_set():
-                        return
-                    results.append((number, value))
-        finally:
-            over.set()
-        send(BatchDone(results, time.perf_counter() - began))
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        for number, item in zip(numbers, items, strict=True):
+            if cancelled() or (results and time.perf_counter() > began + seconds):
+                break
+            most = getattr(item, "max_seconds", math.inf)
+            limit = most + max(most, OVERTIME_SECONDS)
+            with lock:
+                wall, processor = time.perf_counter() + BUSY * limit, time.process_time() + limit
+            value = computed(function, item)
+            with lock:
+                wall = processor = math.inf
+                if over.is_set():
+                    return
+                results.append((number, value))
+    finally:
+        over.set()
+    send(BatchDone(results, time.perf_counter() - began))
 
 
 def perform(payload: bytes) -> None:
@@ -111,7 +95,7 @@ def perform(payload: bytes) -> None:
     try:
         catalog.install(own)
         thread.task = task
-        pickle.loads(pickled).run(send)
+        pickle.loads(pickled)(send)
     except Exception as error:
         # As text: the engine may not have the error's class. Broken plugins may be the reason.
         raise RuntimeError("; ".join([*catalog.LEFT_OUT, f"{type(error).__name__}: {error}"])) from None

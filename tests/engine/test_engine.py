@@ -287,17 +287,17 @@ def test_runs_whose_handle_is_dropped_are_ended(small_engine):
 
 def test_batches_grow_with_the_pace_and_items_not_begun_are_sent_again():
     call = Call(range(1000), abs, 0.2)
-    assert call.next_batch(1, 1.0).numbers == [0]
+    assert call.next_batch(1, 1.0)[0] == [0]
     done = BatchDone([(0, 0)], 0.01)
     call.put(0, done)
     call.pace(done)
-    second = call.next_batch(1, 1.0)
-    assert second.numbers == list(range(1, 9))
+    second, _ = call.next_batch(1, 1.0)
+    assert second == list(range(1, 9))
     done = BatchDone([(1, 1)], 0.4)
     call.put(0, done)
     call.pace(done)
-    call.put_back(second.numbers)
-    assert call.next_batch(1, 1.0).numbers == [2]
-    assert call.next_batch(1, 4.0).numbers == [3, 4, 5, 6], "longer if it holds up nobody"
+    call.put_back(second)
+    assert call.next_batch(1, 1.0)[0] == [2]
+    assert call.next_batch(1, 4.0)[0] == [3, 4, 5, 6], "longer if it holds up nobody"
     call.size = 600
-    assert len(call.next_batch(100, 1.0).numbers) == 300, "less at the end of many workers"
+    assert len(call.next_batch(100, 1.0)[0]) == 300, "less at the end of many workers"

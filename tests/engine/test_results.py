@@ -243,7 +243,7 @@ def test_a_small_job_has_one_thread_and_a_task_has_those_that_it_was_sent_with(r
         solving.run(SMALL_JOB, worker=False)
         assert threads_now() == {2}
     for threads in (1, 2):
-        worker.FollowJob([0], SMALL_JOB, threads).run(lambda message: None)
+        worker.follow_job(SMALL_JOB, threads, lambda message: None)
         assert threads_now() == {1}
     assert recorded == [{1}, {1}, {2}]
 
