@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from lrlab.shell import commands
 
             if in_main_thread:
-                signal.signal(signal.SIGINT, commands.interrupt)
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             return commands.run(arguments)
     finally:
         if in_main_thread:

@@ -1,16 +1,13 @@
 """The commands of the shell, and what becomes of everything that ends one."""
 
 import sys
-import traceback
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NoReturn
 
 import lrlab
 from lrlab import extras
 from lrlab.parameters import InputError
 from lrlab.shell import app, common, fit, new, solve, sweep
-from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Interrupted, Parser
+from lrlab.shell.common import BAD_INPUT, DONE, FAILED, INTERRUPTED, Parser
 
 COMMANDS = ("app", "models", "solve", "sweep", "store", "paper", "fit", "recover", "predict", "new")
 """Names of the commands, with aliases."""
@@ -26,11 +23,6 @@ def parser() -> Parser:
     for module in (app, solve, sweep, fit, new):
         module.add(commands)
     return top
-
-
-def interrupt(*_: object) -> NoReturn:
-    """Raise what Ctrl-C means, which no plugin raises by itself."""
-    raise Interrupted
 
 
 def run(arguments: Sequence[str] | None) -> int:
@@ -50,7 +42,7 @@ def run(arguments: Sequence[str] | None) -> int:
         # The reader has closed the pipe, as `head` does.
         common.drop_output()
         return DONE
-    except Interrupted as end:
+    except KeyboardInterrupt as end:
         # Trials may be running: the engine cannot cancel them quietly once the interpreter ends.
         if engine := sys.modules.get("lrlab.engine.engine"):
             engine.close_engines()
@@ -72,10 +64,4 @@ def run(arguments: Sequence[str] | None) -> int:
         return BAD_INPUT if isinstance(error, InputError) else FAILED
     except MemoryError:
         common.complain("There is not enough memory: take a smaller problem.")
-        return FAILED
-    except (KeyboardInterrupt, SystemExit) as error:
-        # Ctrl-C is `Interrupted`: this comes from code that lrlab was given.
-        *_, last = traceback.extract_tb(error.__traceback__)
-        file, what = Path(last.filename).name, type(error).__name__
-        common.complain(f"{file} raised {what} on line {last.lineno}: correct the file.")
         return FAILED

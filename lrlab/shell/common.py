@@ -20,10 +20,6 @@ _outputs: list[TextIO | None] = []
 """Standard output of the command that runs, while all else that is printed goes to standard error."""
 
 
-class Interrupted(KeyboardInterrupt):
-    """Ctrl-C, as opposed to a KeyboardInterrupt that a plugin raises."""
-
-
 @contextmanager
 def separate_output() -> Iterator[None]:
     """Let only `say` and `print_json` write to standard output: plugins that print write to standard error.

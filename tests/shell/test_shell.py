@@ -233,8 +233,8 @@ CTRL_C = "os.kill(os.getpid(), signal.SIGINT)"
     [
         ("pass", "", 0, ""),
         (CTRL_C, "", 130, "\nInterrupted.\n"),
-        ("pass", CTRL_C, 130, "\nInterrupted.\n"),
-        ("raise KeyboardInterrupt", "", 1, "own.py raised KeyboardInterrupt on line 18: correct the file."),
+        ("pass", CTRL_C, 130, ""),
+        ("raise KeyboardInterrupt", "", 130, "\nInterrupted.\n"),
         ("raise SystemExit(0)", "", 1, "noisy raised SystemExit: correct the solver."),
         ("pass", "raise KeyboardInterrupt", 2, "own.py: does not import (KeyboardInterrupt"),
     ],
