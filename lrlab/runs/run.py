@@ -120,11 +120,6 @@ def run_job(
         course = f"after {counted(last[0], 'iteration')} ({reason})"
         remedy = "take another seed or start, more measurements, or another solver"
         raise NumericalBreakdown(f"{job.solver} broke down numerically {course}: {remedy}.") from error
-    except (KeyboardInterrupt, SystemExit) as error:
-        # Ctrl-C reaches only the main thread: in other threads the solver's code raises it.
-        if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
-            raise
-        raise RuntimeError(f"{job.solver} raised {type(error).__name__}: correct the solver.") from error
     if last[0] and scored is not None and last[0] not in scored:
         score(*last)
     trace.seconds = 0.0 if trace.rows else clock() - began
