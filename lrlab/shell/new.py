@@ -1,14 +1,10 @@
 """python -m lrlab new solver|model NAME: a file with a solver or a model that runs, and its test, for you to change."""
 
 import argparse
-import builtins
-import importlib.util
-import keyword
 from pathlib import Path
 from string import Template
 from typing import Any
 
-from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, say
 
@@ -30,12 +26,6 @@ def run_new(options: argparse.Namespace) -> int:
     solver, name = options.name.replace("_", "-"), options.name.replace("-", "_")
     if not (name.isidentifier() and name.islower()):
         raise InputError("NAME", "lower-case letters, digits and hyphens", options.name, "write for example my-solver")
-    known = (*(entry.name for entry in catalog.ENTRIES), *catalog.MODELS)
-    taken = {*keyword.kwlist, *dir(builtins), *(one.replace("-", "_") for one in known), "np"}
-    if name in taken or importlib.util.find_spec(name):
-        raise InputError(
-            "NAME", "a new name: not of a solver, model, module or word of Python", options.name, f"write my-{solver}"
-        )
     paths = options.dir / f"{name}.py", options.dir / f"test_{name}.py"
     files = dict(zip(paths, (f"{options.kind}.txt", f"test_{options.kind}.txt"), strict=True))
     for file in files:
