@@ -51,10 +51,10 @@ def legendre(order: int) -> tuple[Array, Array]:
 
 
 def inside(left: Array, right: Array, order: int = ORDER) -> tuple[Array, Array]:
-    """Return nodes and weights (m, order) of the integral over cells (m,)."""
+    """Return nodes and weights (..., order) of the integral over cells (...)."""
     nodes, weights = legendre(order)
-    half = (right - left)[:, None] / 2.0
-    return left[:, None] + half * (1.0 + nodes), half * weights
+    half = (right - left)[..., None] / 2.0
+    return left[..., None] + half * (1.0 + nodes), half * weights
 
 
 def panels(edges: Array, order: int = ORDER) -> tuple[Array, Array]:
@@ -144,8 +144,10 @@ def smoothed(link: Link, w: Array, S: Array | float) -> tuple[Array, Array, Arra
         for rows in _blocks(np.flatnonzero(~split & (halvings == k)), NODE_ROWS * ORDER // len(e)):
             means[:, rows] = _means(link, w[rows], S[rows], e, weights)
     pieces = PIECES + int((last - first)[split].max(initial=0))
-    for rows in _blocks(np.flatnonzero(split), max(1, NODE_ROWS // pieces)):
-        means[:, rows] = _split(link, w[rows], S[rows], cells, first[rows], last[rows])
+    # Rows of a block have about as many edges.
+    for rows in _blocks(np.flatnonzero(split)[np.argsort((last - first)[split])], max(1, NODE_ROWS // pieces)):
+        nodes = _pieces(w[rows], S[rows], cells.edges, first[rows], last[rows])
+        means[:, rows] = _means(link, w[rows], S[rows], *nodes)
     # By parts: the derivative of a smoothed function is the mean of f0 e / S.
     value, slope, bend = (each.reshape(shape) for each in (means[0], means[1] / S, means[2] / S**2))
     return value, slope, bend
@@ -188,33 +190,17 @@ def _blocks(rows: Indices, size: int) -> list[Indices]:
 def _means(link: Link, w: Array, S: Array, e: Array, weights: Array) -> Array:
     """Return the means (3, rows) of f0, f0 e and f0 (e^2 - 1)."""
     values = link.base(w[:, None] + S[:, None] * e)
-    mean = values @ weights
+    mean = (values * weights).sum(axis=1)
     # Subtracting the mean changes nothing, because these factors have mean 0, and avoids cancellation for small S.
-    values = values - mean[:, None]
-    return np.stack([mean, values @ (weights * e), values @ (weights * (e * e - 1.0))])
+    values = (values - mean[:, None]) * weights
+    return np.stack([mean, (values * e).sum(axis=1), (values * (e * e - 1.0)).sum(axis=1)])
 
 
-def _split(link: Link, w: Array, S: Array, cells: Cells, first: Indices, last: Indices) -> Array:
-    """Return the same means by pieces between the edges of cells."""
-    rows, count = np.arange(len(w)), last - first
-    each = np.repeat(rows, count)
-    edge = np.arange(len(each)) + np.repeat(first - np.cumsum(count) + count, count)
-    turns = np.concatenate(
-        [np.tile(np.linspace(-FAR, FAR, PIECES + 1), len(w)), (cells.edges[edge] - w[each]) / S[each]]
-    )
-    row = np.concatenate([np.repeat(rows, PIECES + 1), each])
-    order = np.lexsort((turns, row))
-    turns, row = turns[order], row[order]
-    piece = np.flatnonzero(row[1:] == row[:-1])
-    row = row[piece]
-    e, weights = inside(turns[piece], turns[piece + 1])
-    weights *= normal_density(e)
-    values = link.base(w[row, None] + S[row, None] * e)
-
-    def mean(of: Array) -> Array:
-        sums: Array = np.bincount(row, (weights * of).sum(axis=1), len(w)).astype(float)
-        return sums
-
-    value = mean(values)
-    values = values - value[row, None]
-    return np.stack([value, mean(values * e), mean(values * (e * e - 1.0))])
+def _pieces(w: Array, S: Array, edges: Array, first: Indices, last: Indices) -> tuple[Array, Array]:
+    """Return nodes and weights (rows, nodes) of the mean over e, split at edges[first:last]."""
+    at = first[:, None] + np.arange((last - first).max())
+    inner = (edges[np.minimum(at, len(edges) - 1)] - w[:, None]) / S[:, None]
+    whole = np.broadcast_to(np.linspace(-FAR, FAR, PIECES + 1), (len(w), PIECES + 1))
+    ends = np.sort(np.hstack([whole, np.where(at < last[:, None], inner, FAR)]), axis=1)
+    e, weights = (each.reshape(len(w), -1) for each in inside(ends[:, :-1], ends[:, 1:]))
+    return e, weights * normal_density(e)
