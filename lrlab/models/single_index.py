@@ -114,12 +114,9 @@ def draw_design(design: str, rng: Generator, out: Array, correlation: float, fre
     if design in ("gaussian", "correlated"):
         rng.standard_normal(out=out)
     if design == "correlated":
-        # Imported here: scipy.signal would slow the start of the lab.
-        from scipy.signal import lfilter
-
-        share = math.sqrt(1.0 - correlation**2)
-        out[:, 0] /= share
-        out[:] = lfilter([share], [1.0, -correlation], out, axis=1)
+        out[:, 1:] *= math.sqrt(1.0 - correlation**2)
+        for j in range(1, out.shape[1]):
+            out[:, j] += correlation * out[:, j - 1]
     if design == "student":
         out[:] = rng.standard_t(freedom, size=out.shape) * math.sqrt(1.0 - 2.0 / freedom)
     if design == "rademacher":
