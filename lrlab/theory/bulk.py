@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
+from lrlab.theory import root
 
 TRACY_WIDOM_MEAN, TRACY_WIDOM_SECOND = -1.2065335745820, -3.2624279
 """Means of the Tracy-Widom variables of order 1 of the largest and second largest eigenvalue (Bornemann 2010, "On the
@@ -79,16 +80,13 @@ def largest_by_chance(weights: Iterable[float], counts: Iterable[float], p: int,
 
 def upper_edge(weights: Iterable[float], counts: Iterable[float], p: int) -> Edge:
     """Return the edge of sum_i w_i x_i x_i^T if weights[k] occurs counts[k] times."""
-    # Imported here: it is not needed to start the lab.
-    from scipy.optimize import brentq
-
     terms = _terms(weights, counts, p)
     # The largest weight by itself makes the sum of u^2 p at such a t; the others increase it.
     t = min((1.0 / (w * (1.0 + math.sqrt(share))) for w, share in terms if w > 0), default=0.0)
     if t == 0.0:
         return Edge(0.0, 0.0, 0.0)
     if _mean(terms, t, 2) > 1.0:
-        t = float(brentq(lambda t: _mean(terms, t, 2) - 1.0, 0.0, t, xtol=1e-300, rtol=1e-15))
+        t = root(lambda t: _mean(terms, t, 2) - 1.0, 0.0, t)
     # z''/2 at m = -t is (1 + (1/p) sum u^3) / t^3.
     scale = (p * max(1.0 + _mean(terms, t, 3), 0.0)) ** (1.0 / 3.0) / t
     return Edge(p * (1.0 + _mean(terms, t, 1)) / t, scale, t)
@@ -106,8 +104,7 @@ def _mean(terms: Terms, t: float, power: int) -> float:
 
 def support(ratio: float, scale: float = 1.0) -> tuple[float, float]:
     """Return the ends of the bulk (Marchenko & Pastur 1967) of scale (1/N) G^T G, G (N, p) standard normal, at p/N."""
-    root = math.sqrt(ratio)
-    return scale * (1.0 - root) ** 2, scale * (1.0 + root) ** 2
+    return scale * (1.0 - math.sqrt(ratio)) ** 2, scale * (1.0 + math.sqrt(ratio)) ** 2
 
 
 def density(x: Array, ratio: float, scale: float = 1.0) -> Array:

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import expit, logsumexp, xlogy
 
 from lrlab.arrays import Array, Indices
+from lrlab.theory import root
 from lrlab.theory.channels import TINY, answer
 from lrlab.theory.links import Link, normal_density
 from lrlab.theory.smoothing import base_cells, index_nodes, inside
@@ -108,9 +109,6 @@ def information_limits(link: Link, n: int, p: int) -> tuple[float, float]:
 
 def _least_mean(d: Array, p: int, nats: float) -> float:
     """Return the smallest mean of a distance d at ANGLES from so many nats about a direction in p dimensions."""
-    # Imported here: it is not needed to start the lab.
-    from scipy.optimize import brentq
-
     logs = (p - 2) * np.log(np.sin(ANGLES)) + np.log(np.diff(EDGES))
     logs -= logsumexp(logs)
 
@@ -123,4 +121,4 @@ def _least_mean(d: Array, p: int, nats: float) -> float:
     low, high = -20.0, 25.0
     if at(high)[0] <= nats:
         return 0.0
-    return at(brentq(lambda x: at(x)[0] - nats, low, high))[1] if at(low)[0] < nats else at(low)[1]
+    return at(root(lambda x: at(x)[0] - nats, low, high))[1] if at(low)[0] < nats else at(low)[1]

@@ -23,6 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lrlab.arrays import Array
+from lrlab.theory import root
 from lrlab.theory.smoothing import panels
 
 STARTS = ("optimal", "threshold", "correlation", "orthogonality", "truncated", "random")
@@ -123,8 +124,6 @@ class StartLimits(NamedTuple):
 
     def _root(self, function: Callable[[float], float], low: float = -math.inf) -> float:
         """Return the zero above `low` of a function that is positive at first; else the lower end."""
-        # Imported here: it is not needed to start the lab.
-        from scipy.optimize import brentq
 
         def at(x: float) -> float:
             return function(self.top + math.exp(x))
@@ -135,7 +134,7 @@ class StartLimits(NamedTuple):
             return self.top + math.exp(first)
         while at(last) > 0.0:
             last += 2.0
-        return self.top + math.exp(brentq(at, first, last, xtol=1e-10))
+        return self.top + math.exp(root(at, first, last))
 
 
 def spike(field: str, start: str, noise: float, data: str, ratio: float = 1.0) -> StartLimits:

@@ -15,7 +15,6 @@ measurements"; Barbier et al. (2019), eqs. 4-8.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -25,6 +24,7 @@ from scipy.special import expit, log_ndtr, ndtr
 
 from lrlab.arrays import Array
 from lrlab.linalg import errors_of
+from lrlab.theory import root
 from lrlab.theory.channels import LOG_ROOT_TWO_PI, Answer, answer, log_of_rest
 from lrlab.theory.information import log_information
 from lrlab.theory.links import normal_density
@@ -40,14 +40,6 @@ class Quantizer(NamedTuple):
     edges: Array
     values: Array
     variance: float
-
-
-def root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function changes its sign."""
-    # Imported here: it is not needed to start the lab.
-    from scipy.optimize import brentq
-
-    return float(brentq(f, low, high, xtol=1e-14))
 
 
 @lru_cache(maxsize=16)

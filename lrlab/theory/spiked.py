@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from scipy.linalg import eigh_tridiagonal
 
 from lrlab.arrays import Array
+from lrlab.theory import root
 from lrlab.theory.links import Link, Moments, normal_density
 
 DRAWS = 200
@@ -106,9 +108,6 @@ def finite_moment(link: Link, n: int, p: int, moment: str, draws: int = DRAWS) -
 
 def _leading(K: int, S: float, p: int, rng: Generator) -> tuple[float, float, float]:
     """Return the two largest eigenvalues of G^T G, and the squared first entry of the leading eigenvector."""
-    # Imported here: scipy.linalg would slow down the start of the shell.
-    from scipy.linalg import eigh_tridiagonal
-
     values, vectors = eigh_tridiagonal(*tridiagonal(K, S, p, rng), select="i", select_range=(p - 2, p - 1))
     return float(values[1]), float(values[0]), float(vectors[0, 1] ** 2)
 
@@ -175,17 +174,14 @@ def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimi
     rest. An eigenvalue of a symmetric matrix, d1 = d2 and left = right, has the same limits (Benaych-Georges &
     Nadakuditi 2011, section 3.1): for equal variances v the value size + d v / size, with overlap 1 - d v / size^2.
     """
-    # Imported here: solvers read this module, and do without it.
-    from scipy.optimize import brentq
-
     a, b, a_j, b_j = d1 * noise.rest, d2 * noise.rest, d1 * float(noise.left[j]), d2 * float(noise.right[j])
     bulk = edge(noise.rest, d1, d2)
 
     def traces(z: float) -> tuple[float, float, float]:
         t = z * z - a - b
-        root = math.sqrt(max(t * t - 4.0 * a * b, 0.0))
-        q = 2.0 / (t + root)
-        return (1.0 + b * q) / z, (1.0 + a * q) / z, -2.0 * z * q / root if root else -math.inf
+        gap = math.sqrt(max(t * t - 4.0 * a * b, 0.0))
+        q = 2.0 / (t + gap)
+        return (1.0 + b * q) / z, (1.0 + a * q) / z, -2.0 * z * q / gap if gap else -math.inf
 
     def above(z: float) -> float:
         g1, g2, _ = traces(z)
@@ -195,7 +191,7 @@ def spike(size: float, noise: BlockNoise, j: int, d1: int, d2: int) -> SpikeLimi
     if bulk and above(bulk * (1.0 + ROUNDING)) >= 0.0:
         return SpikeLimits(bulk, 0.0, 0.0)
     highest = bulk + size + math.sqrt(a_j) + math.sqrt(b_j)
-    z = float(brentq(above, max(bulk, ROUNDING * highest) * (1.0 + ROUNDING), highest * (1.0 + ROUNDING)))
+    z = root(above, max(bulk, ROUNDING * highest) * (1.0 + ROUNDING), highest * (1.0 + ROUNDING))
     g1, g2, slope = traces(z)
     ratio = ((z - b_j * g2) / size) ** 2
     left = 2.0 / (1.0 - b_j * (a * slope - g2) / z + ratio * (1.0 - a_j * (b * slope - g1) / z))
