@@ -1,11 +1,10 @@
 """Single-index models: one-bit responses that depend on x only through <x, b>, by any link (Yi et al. 2015)."""
 
 import math
-from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -40,6 +39,8 @@ Freedom = Annotated[float, number(2.5, 100, "degrees of freedom, if design=stude
 class SingleIndexSpec(PicturedSpec):
     """Responses y_i = +-1 with P(y_i = 1) = (1 + f(<x_i, b>)) / 2, x_i ~ N(0, I_p), ||b|| = 1 (eq. 1.1)."""
 
+    law: ClassVar[type[Link]]
+
     undetermined = "scale"
 
     n: Annotated[int, number(2, 1_000_000, "number of measurements", scale="log")] = 3000
@@ -64,9 +65,9 @@ class SingleIndexSpec(PicturedSpec):
         return () if self.sparsity else ("sparsity",)
 
     @property
-    @abstractmethod
     def link_function(self) -> Link:
-        """The link function f."""
+        """The link function f, whose numbers are parameters of the same names."""
+        return self.law(**{number.name: getattr(self, number.name) for number in fields(self.law)})
 
     @property
     def theory_holds(self) -> bool:
@@ -222,6 +223,8 @@ class SingleIndexProblem(Problem):
 class OneBitSensing(SingleIndexSpec):
     """Signs of noisy projections."""
 
+    law = SignLink
+
     model = "one-bit-sensing"
     title = "One-bit compressed sensing"
     summary = "Only the sign of each noisy projection is observed: y = sign(⟨x, b⟩ + σe)."
@@ -231,14 +234,12 @@ class OneBitSensing(SingleIndexSpec):
 
     noise: Noise = 0.1
 
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return SignLink(self.noise, flip=self.flip)
-
 
 @dataclass(frozen=True, kw_only=True)
 class FlippedLogistic(SingleIndexSpec):
     """Logistic responses, some of them flipped."""
+
+    law = LogisticLink
 
     model = "flipped-logistic"
     title = "Flipped logistic regression"
@@ -252,14 +253,12 @@ class FlippedLogistic(SingleIndexSpec):
     flip: Annotated[float, number(0, 0.5, "flip probability", symbol="pₑ")] = 0.0
     intercept: Annotated[float, number(-5, 5, "added to ⟨x, b⟩", symbol="ζ")] = 0.0
 
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return LogisticLink(self.noise, self.flip, self.intercept)
-
 
 @dataclass(frozen=True, kw_only=True)
 class OneBitPhaseRetrieval(SingleIndexSpec):
     """Responses that compare the magnitude of a projection with a threshold."""
+
+    law = ThresholdLink
 
     model = "one-bit-phase-retrieval"
     title = "One-bit phase retrieval"
@@ -271,10 +270,6 @@ class OneBitPhaseRetrieval(SingleIndexSpec):
 
     noise: Noise = 0.0
     threshold: Annotated[float, number(0, 5, "magnitude above which y = +1", symbol="θ")] = 1.0
-
-    @property
-    def link_function(self) -> Link:  # noqa: D102
-        return ThresholdLink(self.noise, self.threshold, flip=self.flip)
 
 
 @dataclass(frozen=True, kw_only=True)
