@@ -8,7 +8,6 @@ better than the information in the responses allows.
 """
 
 import math
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -125,7 +124,6 @@ def _collected(scores: list[Array], method: str) -> FiniteBest:
     return FiniteBest._make([*map(float, (*means.mean(axis=0), *np.hypot(spread, doubts.mean(axis=0)))), method])
 
 
-@lru_cache(maxsize=4096)
 def _sampled(link: Link, n: int, p: int, draws: int) -> list[Array]:
     """Return the scores of the first simulated problems with a dense truth."""
     rng = np.random.default_rng(SEED)
@@ -170,7 +168,6 @@ def distances(b: Array, v: Array) -> Array:
     return np.linalg.norm(b - np.where(b @ v < 0.0, -1.0, 1.0)[:, None] * v, axis=1)
 
 
-@lru_cache(maxsize=4096)
 def _one_entry(link: Link, n: int, p: int, number: int) -> Array:
     """Return the scores of one simulated problem whose truth is one of +-e_j: all 2 p probabilities are exact."""
     rng = np.random.default_rng([SEED, number])
@@ -189,7 +186,6 @@ def _one_entry(link: Link, n: int, p: int, number: int) -> Array:
     return np.array([[chances.max(), min(on_axis, beside)], [0.0, 0.0]])
 
 
-@lru_cache(maxsize=4096)
 def _limit(link: Link, n: int, p: int) -> FiniteBest:
     """Return the best overlap and error in the limit of large p, with fluctuations between problems.
 

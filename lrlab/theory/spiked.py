@@ -39,12 +39,6 @@ class Prediction(NamedTuple):
     population_top: float
     population_rest: float
 
-    @property
-    def slope(self) -> float:
-        """2 sqrt(1 - mu_0^2 + phi) / phi for M: what (1 - overlap) n/p tends to, as a root."""
-        gap = self.population_top - self.population_rest
-        return 2.0 * math.sqrt(self.population_top) / gap if gap > 0 else math.inf
-
 
 def predict(moments: Moments, ratio: float, moment: str = "auto") -> Prediction:
     """Return the limits at n/p = `ratio` for the moment "M", "M'", or the one whose gap is positive ("auto")."""
