@@ -159,7 +159,8 @@ def test_what_is_said_of_a_run():
     assert family.verdict(spec, [outcome]) == f"{words} of the image, whose photons allow {bound:.2g} without bias."
     exact = family.verdict(spec.replace(photons=0.0), [outcome])
     assert exact.startswith("The image is recovered by 0 of 1 solver,")
-    assert np.sort(shown.panels[0].values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
+    [pattern] = shown.panels.values()
+    assert np.sort(pattern.values.ravel()) == pytest.approx(np.sort(spec.build().y[:256]))
     assert CodedDiffraction(masks=1).remark.startswith("Only 4,096 measurements for 8,191 real degrees of freedom")
     assert not CodedDiffraction(masks=1, oversampling=2).remark and family.best(CodedDiffraction()) == {}
     for values, sentence in (({"side": 4}, "side must be"), ({"truth": "upload"}, "truth must be one of phantom")):
@@ -297,6 +298,7 @@ def test_what_is_said_of_a_run_on_bits():
     shown = family.measured(BITS)
     assert shown.words.startswith("600 bits for 69 degrees of freedom, 8.7 bits for each")
     problem = BITS.build()
-    assert (shown.panels[0].values[problem.operator.rows, problem.operator.columns] == problem.y).all()
+    [bits] = shown.panels.values()
+    assert (bits.values[problem.operator.rows, problem.operator.columns] == problem.y).all()
     with pytest.raises(InputError, match=r"rank must be in 1\.\.min\(40, 30\) = 30, got 31"):
         BITS.replace(rank=31)

@@ -209,26 +209,26 @@ def test_every_model_shows_its_equation_and_its_first_measurements(model):
     shown = catalog.family(model).measured(spec)
     assert spec.equation.count("{") == spec.equation.count("}") and "=" in spec.equation
     assert re.match(r"[\d,]+ [a-z]+", shown.words) and shown.panels
-    assert all(np.isfinite(panel.values).any() for panel in shown.panels)
+    assert all(np.isfinite(panel.values).any() for panel in shown.panels.values())
     figure = measured(shown.panels, 300).plotly()
     assert figure.layout.height == 300 and all(trace.type == "heatmap" for trace in figure.data)
 
 
 def test_what_is_shown_is_what_solvers_get():
     bits = catalog.spec("one-bit-sensing", n=1000, p=5, seed=3)
-    [panel] = catalog.family(bits.model).measured(bits).panels
+    [panel] = catalog.family(bits.model).measured(bits).panels.values()
     np.testing.assert_array_equal(panel.values.ravel(), bits.build().y[:400])
     table = catalog.spec("multilabel-regression", seed=4)
     problem = table.build()
-    [panel] = catalog.family(table.model).measured(table).panels
+    [panel] = catalog.family(table.model).measured(table).panels.values()
     for row, column, value in zip(problem.operator.rows, problem.operator.columns, problem.b, strict=True):
         if row < len(panel.values):
             assert panel.values[row, column] == value
     sensing = catalog.spec("rank-one-sensing", m=300, d1=9, d2=8, rank=2, noise=0.1, seed=5)
-    measurement, truth = catalog.family(sensing.model).measured(sensing).panels
+    (title, measurement), (_, truth) = catalog.family(sensing.model).measured(sensing).panels.items()
     operator, shown = sensing.build().operator, sensing.replace(m=1).build()
     np.testing.assert_array_equal(measurement.values, np.outer(operator.X[0], operator.Y[0]))
-    assert measurement.title == f"x₁y₁ᵀ, and ⟨x₁y₁ᵀ, W⟩ = {shown.b[0]:.3g}".replace("-", "−")
+    assert title == f"x₁y₁ᵀ, and ⟨x₁y₁ᵀ, W⟩ = {shown.b[0]:.3g}".replace("-", "−")
     np.testing.assert_allclose(truth.values, shown.truth.dense())
 
 
