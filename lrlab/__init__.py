@@ -1,8 +1,6 @@
 """lrlab: see how structured signals are recovered from few, quantised or missing measurements."""
 
-import re
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
     from lrlab.data.recover import recover as recover
     from lrlab.engine.solve import solve as solve
     from lrlab.figures.runs import compare as compare
-    from lrlab.figures.runs import mimebundle as mimebundle
     from lrlab.figures.sweeps import map as map
     from lrlab.parameters import InputError as InputError
     from lrlab.parameters import Parameter as Parameter
@@ -36,9 +33,25 @@ if TYPE_CHECKING:
 
 __version__ = "0.3.0"
 
-_TEXT = Path(__file__).read_text("utf-8")
-_MODULES = {name: module for module, name in re.findall(r"from (lrlab\.\S+) import (\w+) as", _TEXT)}
-"""Public names by their module, as declared above; it is imported at the first use of one of them."""
+_HOMES = {
+    "catalog": "register spec",
+    "data.estimators": "BilinearRegressor LabelEstimator LowRankImputer QuadraticNetworkRegressor "
+    "SingleIndexClassifier",
+    "data.label_task": "load_model save_model",
+    "data.recover": "fit recover",
+    "engine.solve": "solve",
+    "figures.runs": "compare mimebundle",
+    "figures.sweeps": "map",
+    "parameters": "InputError Parameter choice number",
+    "protocol": "Iterate Spec Stop",
+    "runs.trace": "Trace",
+    "solver_entry": "solver",
+    "sweeps.run": "sweep",
+    "sweeps.tables": "winners",
+    "widget": "live",
+}
+"""Public names by their module, which is imported at the first use of one of them."""
+_MODULES = {name: f"lrlab.{module}" for module, names in _HOMES.items() for name in names.split()}
 __all__ = sorted({*_MODULES, "models", "solvers"} - {"mimebundle"})
 
 
