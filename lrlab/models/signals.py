@@ -159,7 +159,8 @@ def index_asymptotics(spec: Any) -> dict[str, float]:
 def index_best(spec: Any) -> dict[str, float]:
     """Return the Bayes-optimal means at this n and p; empty if unknown."""
     best = finite_best.finite_best(spec)
-    return {} if best is None else {"best_overlap": best.overlap, "best_error": best.error}
+    known = {} if best is None else best._asdict()
+    return {f"best_{name}": value for name, value in known.items() if name.startswith(("overlap", "error"))}
 
 
 def phase_asymptotics(spec: Any) -> dict[str, float]:

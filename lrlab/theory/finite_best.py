@@ -8,6 +8,7 @@ better than the information in the responses allows.
 """
 
 import math
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,13 +31,30 @@ LIMIT_DRAWS = 4000
 
 
 class FiniteBest(NamedTuple):
-    """Best mean overlap and error, each with its own optimum; _error: standard errors; method: how lrlab found them."""
+    """Best mean overlap and error, each with its own optimum.
+
+    low, high: 10% and 90% quantiles over signals and data; _error: standard error of the mean. draws: simulated
+    problems. method: how lrlab computed it.
+    """
 
     overlap: float
-    error: float
+    overlap_low: float
+    overlap_high: float
     overlap_error: float
+    error: float
+    error_low: float
+    error_high: float
     error_error: float
+    draws: int
     method: str
+
+
+class Scores(NamedTuple):
+    """Posterior expectations (2,) of overlap and error, their uncertainty, and samples of both (samples, 2)."""
+
+    means: Array
+    doubts: Array
+    samples: Array
 
 
 def why_no_best(spec: Any) -> str:
@@ -116,15 +134,21 @@ def _limit_holds(spec: Any) -> bool:
     return rest < 0.01 * (link.noise**2 if link.breakpoints() else 1.0)
 
 
-def _collected(scores: list[Array], method: str) -> FiniteBest:
-    """Return the mean of the scores of problems (2, 2): overlap and error, and what each leaves in doubt."""
-    (means, doubts), count = np.moveaxis(np.array(scores), 1, 0), len(scores)
+def _collected(scores: list[Scores], method: str) -> FiniteBest:
+    means, doubts = np.array([one.means for one in scores]), np.mean([one.doubts for one in scores], axis=0)
     # One problem says nothing about the spread between problems.
-    spread = means.std(axis=0, ddof=1) / math.sqrt(count) if count > 1 else np.full(2, math.inf)
-    return FiniteBest._make([*map(float, (*means.mean(axis=0), *np.hypot(spread, doubts.mean(axis=0)))), method])
+    spread = means.std(axis=0, ddof=1) / math.sqrt(len(scores)) if len(scores) > 1 else np.full(2, math.inf)
+    samples = np.concatenate([one.samples for one in scores])
+    return _summary(means.mean(axis=0), samples, np.hypot(spread, doubts), len(scores), method)
 
 
-def _sampled(link: Link, n: int, p: int, draws: int) -> list[Array]:
+def _summary(means: Array, samples: Array, errors: Array, draws: int, method: str) -> FiniteBest:
+    columns = np.stack([means, *np.quantile(samples, [0.1, 0.9], axis=0), errors])
+    return FiniteBest._make([*map(float, columns.T.ravel()), draws, method])
+
+
+@lru_cache(maxsize=4096)
+def _sampled(link: Link, n: int, p: int, draws: int) -> list[Scores]:
     """Return the scores of the first simulated problems with a dense truth."""
     rng = np.random.default_rng(SEED)
     truths = rng.standard_normal((draws, p))
@@ -138,8 +162,8 @@ def _sampled(link: Link, n: int, p: int, draws: int) -> list[Array]:
     return [scored(each) for each in posterior_samples(link, X, y, truths, steps, max(width, SMALLEST), rng)]
 
 
-def scored(halves: Array) -> Array:
-    """Return overlap and error (2, 2) of the best directions for samples (2, samples, p) of one posterior, and doubts.
+def scored(halves: Array) -> Scores:
+    """Return the scores of the best directions for samples (2, samples, p) of one posterior.
 
     The direction v of one half is too good on its own samples, and less than the best on the other's. To first order
     both differ from the best by the same amount if the halves agree on v, and the mean of both scores is unbiased. If
@@ -147,13 +171,16 @@ def scored(halves: Array) -> Array:
     """
     rows = []
     directions = [np.linalg.eigh(b.T @ b)[1][:, -1] for b in halves]
-    nearest = [_nearest(b, v) for b, v in zip(halves, directions, strict=True)]
-    for v, score in ((directions, lambda b, v: np.square(b @ v)), (nearest, distances)):
-        means = np.array([[score(b, one).mean() for b in halves] for one in v])
-        own, other = means.trace() / 2.0, (means[0, 1] + means[1, 0]) / 2.0
-        agree = min(float(v[0] @ v[1]) ** 2, 1.0)
-        rows.append((other + agree * (own - other) / 2.0, (1.0 - agree) * abs(own - other) / 2.0))
-    return np.array(rows).T
+    for k, score in enumerate((lambda b, v: np.square(b @ v), distances)):
+        if k == 1:
+            directions = [_nearest(b, v) for b, v in zip(halves, directions, strict=True)]
+        table = np.array([[score(b, v) for b in halves] for v in directions])
+        means = table.mean(axis=2)
+        own, other = (means[0, 0] + means[1, 1]) / 2.0, (means[0, 1] + means[1, 0]) / 2.0
+        agree = min(float(directions[0] @ directions[1]) ** 2, 1.0)
+        rows.append((other + agree * (own - other) / 2.0, (1.0 - agree) * abs(own - other) / 2.0, table.ravel()[::40]))
+    means, doubts, samples = zip(*rows, strict=True)
+    return Scores(np.array(means), np.array(doubts), np.stack(samples, axis=1))
 
 
 def _nearest(b: Array, v: Array) -> Array:
@@ -168,7 +195,8 @@ def distances(b: Array, v: Array) -> Array:
     return np.linalg.norm(b - np.where(b @ v < 0.0, -1.0, 1.0)[:, None] * v, axis=1)
 
 
-def _one_entry(link: Link, n: int, p: int, number: int) -> Array:
+@lru_cache(maxsize=4096)
+def _one_entry(link: Link, n: int, p: int, number: int) -> Scores:
     """Return the scores of one simulated problem whose truth is one of +-e_j: all 2 p probabilities are exact."""
     rng = np.random.default_rng([SEED, number])
     size, index = rng.choice([-1.0, 1.0]), rng.integers(p)
@@ -178,16 +206,21 @@ def _one_entry(link: Link, n: int, p: int, number: int) -> Array:
     logs = np.concatenate([terms(sign * X.T, y).sum(axis=1) for sign in (1.0, -1.0)])
     chances = np.exp(logs - logs.max()).reshape(2, p).sum(axis=0)
     chances /= chances.sum()
+    best = np.eye(p)[np.argmax(chances)]
     # A direction between the axes has a smaller mean error if several indices are as likely.
     between = np.sqrt(chances)
     for _ in range(DISTANCE_STEPS):
         between = unit(chances / np.sqrt(np.maximum(2.0 - 2.0 * between, SMALLEST)))
-    on_axis, beside = math.sqrt(2.0) * (1.0 - chances.max()), np.sqrt(np.maximum(2.0 - 2.0 * between, 0.0)) @ chances
-    return np.array([[chances.max(), min(on_axis, beside)], [0.0, 0.0]])
+    errors = np.array([np.sqrt(np.maximum(2.0 - 2.0 * v, 0.0)) for v in (best, between)])
+    nearest = errors[np.argmin(errors @ chances)]
+    at = rng.choice(p, size=20, p=chances)
+    means = np.array([chances.max(), float(nearest @ chances)])
+    return Scores(means, np.zeros(2), np.stack([best[at], nearest[at]], axis=1))
 
 
+@lru_cache(maxsize=4096)
 def _limit(link: Link, n: int, p: int) -> FiniteBest:
-    """Return the best overlap and error in the limit of large p, with fluctuations between problems.
+    """Return the best overlap and error in the limit of large p, with fluctuations.
 
     If q is the limit, b = g / |g| with g = sqrt(q) v + sqrt((1 - q) / p) e, e ~ N(0, I_p): for q near 1 the p - 1
     coordinates off v make the squared error (1 - q) chi^2_{p-1} / p; for q = 0 the overlap has the mean 1/p of a guess.
@@ -200,9 +233,9 @@ def _limit(link: Link, n: int, p: int) -> FiniteBest:
     across = (1.0 - q) / p * rng.chisquare(p - 1, LIMIT_DRAWS)
     length = np.sqrt(along**2 + across)
     errors = np.sqrt(2.0 * across / (length * (length + np.abs(along))))
-    samples = np.stack([np.square(along / length), errors])
-    means, spread = samples.mean(axis=1), samples.std(axis=1) / math.sqrt(LIMIT_DRAWS)
+    samples = np.stack([np.square(along / length), errors], axis=1)
+    means = samples.mean(axis=0)
     # Terms of order 1/p are omitted, and the curve bends between the nodes.
     bend = abs(q - overlaps(link, n / p).best)
     unsure = np.array([(1.0 - q) / p + bend, means[1] / p + bend / max(means[1], SMALLEST)])
-    return FiniteBest._make([*map(float, (*means, *(unsure + spread))), "asymptotic limit"])
+    return _summary(means, samples, unsure + samples.std(axis=0) / math.sqrt(LIMIT_DRAWS), 0, "asymptotic limit")

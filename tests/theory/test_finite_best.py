@@ -57,7 +57,7 @@ def test_samples_of_the_posterior_agree_with_integrals_over_the_circle(link, n):
     X, y, truth, rng = problems(link, 20, n, 2)
     samples = posterior_samples(link, X, y, truth, range(20, 400), 0.2, rng)
     off = np.array(
-        [scored(each)[0] - exact_in_the_plane(link, *data) for each, *data in zip(samples, X, y, strict=True)]
+        [scored(each).means - exact_in_the_plane(link, *data) for each, *data in zip(samples, X, y, strict=True)]
     )
     assert np.all(np.abs(off.mean(axis=0)) < 3.5 * off.std(axis=0, ddof=1) / np.sqrt(len(off)) + 2e-4)
 
