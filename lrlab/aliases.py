@@ -21,5 +21,8 @@ SOLVERS: Mapping[str, tuple[str, Mapping[str, bool | float | str]]] = {
 
 You can use an alias like any solver, also next to the solver of today in a comparison.
 """
-METRICS: Mapping[str, str] = {"share": "success_rate", "share_of_best": "fraction_of_best"}
-"""Metrics of sweeps by their old names, which addresses, TOML files and functions that draw accept."""
+VALUES: Mapping[str, str] = {"share": "success_rate", "share_of_best": "fraction_of_best", "auto": "inexact"}
+"""Words that parameters took by their old names: metrics of sweeps, and half-sweeps of `altmin`.
+
+Addresses, TOML files, options and functions that draw accept them.
+"""

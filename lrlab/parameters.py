@@ -13,7 +13,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from lrlab.aliases import METRICS
+from lrlab.aliases import VALUES
 
 Value = bool | int | float | str
 Owner = type | Callable[..., Any]
@@ -111,7 +111,7 @@ class Parameter:
         parsed = self._parse(value)
         if parsed is None:
             raise InputError(self.name, self.expected, value, self._remedy())
-        if self.choices and parsed not in self.choices and (parsed := METRICS.get(str(parsed))) not in self.choices:
+        if self.choices and parsed not in self.choices and (parsed := VALUES.get(str(parsed))) not in self.choices:
             raise InputError(self.name, self.expected, value, nearest(str(value), self.choices) or self._remedy())
         if self.kind in (int, float) and not self.low <= float(parsed) <= self.high:
             raise InputError(self.name, self.expected, value, self._remedy(float(parsed)))

@@ -174,7 +174,7 @@ def test_an_alias_is_the_solver_of_today_with_some_options_and_stands_beside_it(
     assert {"all-pairs", "pairwise-moment"} == set(at.query_params["solvers"].split(","))
 
 
-def test_old_names_of_metrics_mean_those_of_today_in_files_figures_and_choices():
+def test_old_names_of_values_mean_those_of_today_in_files_figures_and_choices():
     text = SWEEP.replace("rank-one-sensing", "one-bit-sensing").replace('"gauss-newton", "precgd"', '"pairwise-moment"')
     text = text.replace("[axes]\nm =", 'trials = 2\nsuccess = { metric = "share_of_best", above = 0.5 }\n[axes]\nn =')
     sweep = parse(text)
@@ -184,6 +184,7 @@ def test_old_names_of_metrics_mean_those_of_today_in_files_figures_and_choices()
     assert lrlab.map(table, show="share").to_json() == lrlab.map(table, show="success_rate").to_json()
     shown = Parameter(meaning="the value", name="show", kind=str, choices=("error", "success_rate"))
     assert shown.check("share") == "success_rate"
+    assert catalog.solver("altmin").settle({"inner": "auto"}) == catalog.solver("altmin").settle({})
 
 
 @pytest.mark.parametrize("page", ["converge", "transition"])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lrlab import catalog
-from lrlab.aliases import METRICS
+from lrlab.aliases import VALUES
 from lrlab.arrays import Intervals
 from lrlab.catalog import family
 from lrlab.engine.live import LiveRun
@@ -178,7 +178,7 @@ def measures_of(spec: Spec) -> Mapping[str, Measure]:
 def metric_of(spec: Spec, name: str) -> str:
     """Return the name of a metric of a spec's problem, by default its first; InputError for an unknown one."""
     measures = measures_of(spec)
-    name = METRICS.get(str(name), name) or next(iter(measures))
+    name = VALUES.get(str(name), name) or next(iter(measures))
     require_known(name, measures, what="metric")
     return name
 

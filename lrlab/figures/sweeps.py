@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from lrlab.aliases import METRICS
+from lrlab.aliases import VALUES
 from lrlab.catalog import family
 from lrlab.figures import theme
 from lrlab.figures.build import Figure
@@ -259,8 +259,8 @@ def map(
     results = results_of(table, [name for name in (x, y) if name])
     shares = (RATE,) if results.sweep.success else ()
     names = (*metrics(results.sweep), *shares, *((WINNER,) if comparable(results.sweep) else ()))
-    if METRICS.get(show) in names:
-        show = METRICS[show]
+    if VALUES.get(show) in names:
+        show = VALUES[show]
     show = show or first_shown(results.sweep)
     require_known(show, names, what="show")
     data, view = SweepData(results), View(show, apart, theory)

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from lrlab import catalog
-from lrlab.aliases import METRICS
+from lrlab.aliases import VALUES
 from lrlab.catalog import family
 from lrlab.model_entry import Success
 from lrlab.models.axes import ZERO_ALLOWED, axes, derived, is_whole, place, place_near
@@ -133,7 +133,7 @@ class Sweep:
         if self.success is None:
             object.__setattr__(self, "success", usual_success(self.spec, self.grid))
         else:
-            metric = METRICS.get(self.success.metric, self.success.metric)
+            metric = VALUES.get(self.success.metric, self.success.metric)
             object.__setattr__(self, "success", replace(self.success, metric=metric))
             require_known(metric, tuple(family(self.spec.model).measures), what="metric")
         self._check_adaptive()
