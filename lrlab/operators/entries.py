@@ -6,8 +6,7 @@ import numpy as np
 from scipy.sparse import csc_array, csr_array
 
 from lrlab.arrays import Array, Indices
-from lrlab.operators.least_squares import Map
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Map, Operator
 
 DENSE_SHARE = 32
 """If at least one entry in so many is observed, `pair` computes all: faster than gathering factors for each."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
-from lrlab.operators.least_squares import Map, Solution, least_squares
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Map, Operator, Solution, least_squares
 
 
 class EvaluatedMatrix(NamedTuple):

@@ -11,7 +11,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.entries import Entries
-from lrlab.operators.least_squares import least_squares
+from lrlab.operators.operator import least_squares
 from lrlab.operators.tangent import solved
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, number, solver
 from lrlab.solvers.low_rank.matrix_irls import matrix_irls

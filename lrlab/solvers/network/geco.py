@@ -9,8 +9,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.krylov import leading, random_block
-from lrlab.operators.least_squares import least_squares
-from lrlab.operators.operator import Operator
+from lrlab.operators.operator import Operator, least_squares
 from lrlab.operators.tangent import point
 from lrlab.solver_entry import Generator, Iterates, choice, number, solver
 from lrlab.solvers.network.debiased import iterate
