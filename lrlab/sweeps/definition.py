@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import islice, product
 from typing import Annotated, Any, NamedTuple
 
@@ -264,11 +264,12 @@ def _values(model: type[Spec], axis: str, given: Given) -> tuple[float, ...]:
 @lru_cache(maxsize=4)
 def _cells(sweep: Sweep, memory_limit: int) -> tuple[Cell, ...]:
     makers = {solver: job_maker(sweep.spec, solver, **sweep.settings_of(solver)) for solver in sweep.solvers}
-    cells = list[Cell]()
+    # All solvers of a grid point share its spec.
+    cells, at = list[Cell](), lru_cache(maxsize=1)(partial(spec_at, sweep.spec))
     for values, (solver, make) in product(product(*sweep.grid.values()), makers.items()):
         point = dict(zip(sweep.grid, values, strict=True))
         try:
-            cells.append(Cell(point, solver, make(spec_at(sweep.spec, point.items()))))
+            cells.append(Cell(point, solver, make(at(tuple(point.items())))))
         except InputError as error:
             cells.append(Cell(point, solver, None, str(error)))
     if not any(cell.job for cell in cells):
