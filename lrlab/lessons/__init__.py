@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any, NamedTuple
 
@@ -85,7 +85,7 @@ class Step:
         slider = self.figure.slider
         return self.numbers["answer"][1] if self.question else slider.values[0] if slider.at is None else slider.at
 
-    @property
+    @cached_property
     def before(self) -> Figure | None:
         """The figure that is shown before the question is answered: without the answer."""
         if self.figure is None or self.question is None:
