@@ -81,7 +81,8 @@ def _panel(preset: Preset, placed: Sequence[Placed], rows: pd.DataFrame) -> tupl
         words += f" {of}{line['label']}: {line['if']}."
     table = pd.concat([points, lines.rename(columns={"name": "line"})])
     table = table.rename(columns={"x": first.axis if first.axis != STEPS else "x"})
-    return Panel(title, figure, words, judged), table.assign(level="point", panel=title, model=first.spec.model)
+    about = {"model": first.spec.model}
+    return Panel(title, figure, words, judged, about), table.assign(level="point", panel=title, **about)
 
 
 def _traces(look: Toml, rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, str]:

@@ -45,6 +45,7 @@ class Panel(NamedTuple):
     figure: "Figure"
     caption: str
     judged: "Sequence[Verdict]" = ()
+    about: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,13 @@ class Plan:
                 own = result if isinstance(result, list) else [result if isinstance(result, dict) else result.row(item)]
                 rows += [{**labels, **row, **labels} for row in own]
         panels, tables = self.draw(pd.DataFrame(rows))
-        judged = {panel.title: panel.judged for panel in panels}
-        judged |= {title: verdicts for title, verdicts in self.absent.items() if title not in judged}
-        claims = [{"level": "claim", "panel": title, **one.row} for title, own in judged.items() for one in own]
+        judged = {panel.title: (panel.about, panel.judged) for panel in panels}
+        judged |= {title: ({}, verdicts) for title, verdicts in self.absent.items() if title not in judged}
+        claims = [
+            {"level": "claim", "panel": name, **about, **one.row}
+            for name, (about, own) in judged.items()
+            for one in own
+        ]
         table = pd.concat([*tables, pd.DataFrame(claims)], ignore_index=True)
         table = table[[*dict.fromkeys(["level", "panel", "model", *table.columns])]]
         said = [" ".join([panel.caption, *(one.sentence for one in panel.judged)]) for panel in panels]

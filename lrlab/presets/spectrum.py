@@ -68,4 +68,5 @@ def _panel(
     samples = samples_of(wide.melt(["at", "trial"], EIGENVALUES, "series", "value"), "at", "value")
     judged = claims.verdicts(preset, title, samples)
     table = pd.concat([pd.DataFrame([summary]), points.assign(level="point")])
-    return Panel(title, figure, caption, judged), table.assign(panel=title, model=spec.model)
+    about = {"model": spec.model}
+    return Panel(title, figure, caption, judged, about), table.assign(panel=title, **about)

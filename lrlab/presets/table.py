@@ -74,7 +74,7 @@ def plan(preset: Preset, trials: int | None = None, data: str | os.PathLike[str]
             words += " Open: printed in the paper." if part["paper"].notna().any() else ""
             words += HIDDEN if preset.data and part["trials"].max() > 1 else ""
             figure, judged = _drawn(preset, panel, part, paper, table), _judged(preset, panel, part, table)
-            drawn.append(Panel(panel["title"], figure, words + notes, judged))
+            drawn.append(Panel(panel["title"], figure, words + notes, judged, {"metric": panel["metric"]}))
             points.append(part)
         if preset.data:
             # The table has all printed numbers, also those that no panel shows.
