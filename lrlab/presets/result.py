@@ -20,7 +20,7 @@ from lrlab.engine.results import POLL_SECONDS, Failure, ItemResult, LocalResults
 from lrlab.presets.definition import Preset
 from lrlab.protocol import Spec, Stop
 from lrlab.runs.run import Trial, TrialResult
-from lrlab.store.store import Store, key_of
+from lrlab.store.store import ITEM_BYTES, Store, texts_of
 
 if TYPE_CHECKING:
     from lrlab.figures.build import Figure
@@ -39,7 +39,7 @@ PAGE = Template(files("lrlab.presets").joinpath("page.html").read_text(encoding=
 
 
 class Panel(NamedTuple):
-    """A figure with its title, its caption, and the verdicts on its claims."""
+    """A figure with its title, its caption, the verdicts on its claims, and what their rows also have, as `model`."""
 
     title: str
     figure: "Figure"
@@ -159,10 +159,11 @@ def as_computed(read: Any) -> Any:
 
 
 def key(function: Callable[[Any], Any], item: Any) -> bytes:
-    """Return the key of an item: a hash of its values and of the code that computes it."""
+    """Return the key of an item: a hash of its values, and one of the code that computes it."""
     used: list[Any] = [function]
+    values: list[Any]
     if isinstance(item, Trial):
-        values: Any = [key_of(item.job).hex(), item.number]
+        *values, version = [item.number, *texts_of(item.job)]
     else:
         spec, solver = getattr(item, "spec", None), getattr(item, "solver", "")
         model = spec.model if isinstance(spec, Spec) else "multilabel"
@@ -170,9 +171,10 @@ def key(function: Callable[[Any], Any], item: Any) -> bytes:
         own = [one for one in catalog.solvers_for(model) if one.run.__module__.startswith("lrlab.")]
         solvers = [catalog.solver(solver, model)] if solver else own
         used += [catalog.MODELS[model], *(one.run for one in solvers)]
-        values = [model, asdict(item)]
-    text = json.dumps({"code": code_hash.version(*used), "item": values}, sort_keys=True, default=_text)
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+        values, version = [model, asdict(item)], ""
+    text = json.dumps([function.__name__, *values], sort_keys=True, default=_text)
+    hashed = hashlib.blake2b(text.encode(), digest_size=ITEM_BYTES).digest()
+    return hashed + bytes.fromhex(code_hash.digest(version + code_hash.version(*used)))
 
 
 def _text(value: Any) -> Any:

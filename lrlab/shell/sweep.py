@@ -136,7 +136,7 @@ def run_store(options: argparse.Namespace) -> int:
     with Store(options.file, create=False) as store:
         pruned = store.prune() if options.prune else 0
         exported = export(store, options.export) if options.export else 0
-        groups = store.groups()
+        groups, items = store.groups(), store.count_items()
     if options.json:
         listed = [{**group._asdict(), "stale": group.stale} for group in groups]
         print_json({"groups": listed, "trials_pruned": pruned, "trials_exported": exported})
@@ -146,7 +146,8 @@ def run_store(options: argparse.Namespace) -> int:
         state = "stale" if group.stale else "current"
         trials = f"{counted(group.trials, 'trial')} at {counted(group.cells, 'grid point')}"
         say(f"{group.model}  {group.solver}  {trials}  {state}  {settings}")
-    say(f"{counted(sum(group.trials for group in groups), 'trial')} in {options.file}.")
+    results = f" and {counted(items, 'result')} of presets" * (items > 0)
+    say(f"{counted(sum(group.trials for group in groups), 'trial')}{results} in {options.file}.")
     if options.prune:
         say(f"{pruned} stale trials removed.")
     if options.export:

@@ -62,6 +62,7 @@ COMMIT;
 sweeps: the sweeps of browser sessions, as TOML; `changed` in seconds since 1970. items: results of presets, as JSON."""
 GROUP = "model, solver, settings, version"
 RESULT = "trial, seed, stop, iterations, seconds, metrics"
+ITEM_BYTES = 16
 ROWS = 20_000
 """Trials of an export that are Python objects at once."""
 DTYPES = {int: "Int64", bool: "boolean", float: "float64", str: "string"}
@@ -150,7 +151,7 @@ class Store(AbstractContextManager["Store"]):
     def items(self, keys: Iterable[bytes]) -> dict[bytes, Any]:
         """Return the stored results of items of presets by key, as far as the store has them.
 
-        A key is a hash of the item's values and of the code's version, see `presets.result`.
+        The first ITEM_BYTES of a key are a hash of the item's values, the others of the code, see `presets.result`.
         """
         with self.reading() as connection:
             look_up = "SELECT key, result FROM items WHERE key = ?"
@@ -158,10 +159,18 @@ class Store(AbstractContextManager["Store"]):
             return {row[0]: json.loads(row[1]) for row in rows if row}
 
     def add_items(self, results: Mapping[bytes, Any]) -> None:
-        """Store results of items of presets as JSON, all of them or none."""
+        """Store results of items of presets as JSON, all of them or none; they replace results of other code."""
+        older = [(item := key[:ITEM_BYTES], item + b"\xff" * len(key)) for key in results]
         rows = [(key, json.dumps(result, default=lambda value: value.item())) for key, result in results.items()]
         with self.writing() as connection:
-            connection.executemany("INSERT OR IGNORE INTO items (key, result) VALUES (?, ?)", rows)
+            connection.executemany("DELETE FROM items WHERE key BETWEEN ? AND ?", older)
+            connection.executemany("INSERT INTO items (key, result) VALUES (?, ?)", rows)
+
+    def count_items(self) -> int:
+        """Return the number of stored results of items of presets."""
+        with self.reading() as connection:
+            [count] = connection.execute("SELECT count(*) FROM items").fetchone()
+            return int(count)
 
     def groups(self) -> list[TrialGroup]:
         """Return the stored trials in groups."""

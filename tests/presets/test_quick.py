@@ -10,7 +10,7 @@ import pytest
 
 import lrlab
 from benchmarks import ship
-from lrlab import InputError, Iterate, presets
+from lrlab import InputError, Iterate, code_hash, presets
 from lrlab.engine.results import LocalResults
 from lrlab.presets import report, result, shipped
 from lrlab.presets.definition import Preset, quick, read
@@ -140,7 +140,7 @@ def test_a_preset_that_is_computed_again_has_all_results_from_its_store(preset, 
     assert [len(items) for items in started] == [len(plan.items) - done] and done
 
 
-def test_other_code_changes_the_key_of_a_quantity_and_a_plugin_does_not():
+def test_other_code_changes_the_key_of_a_quantity_whose_old_result_goes_and_a_plugin_does_not(monkeypatch):
     def mine(problem, *, rng):
         yield Iterate(problem.truth)
 
@@ -150,6 +150,11 @@ def test_other_code_changes_the_key_of_a_quantity_and_a_plugin_does_not():
     assert key(np.mean, drawing) != before
     lrlab.register(mine, models=[drawing.spec.model])
     assert key(plan.function, drawing) == before
+    monkeypatch.setattr(code_hash, "EDITION", 0)
+    with Store() as store:
+        store.add_items({before: 1})
+        store.add_items({(after := key(plan.function, drawing)): 2})
+        assert store.items([before, after]) == {after: 2} and store.count_items() == 1
 
 
 TEXTS = {
@@ -202,7 +207,7 @@ def test_running_writes_a_page_that_needs_nothing_and_two_tables(tmp_path):
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=", text), "nothing is loaded from elsewhere"
     table, trials = (pd.read_csv(path) for path in paths[1:])
     assert (table["level"] == "panel").sum() == 3 and set(trials["trial"]) == {0, 1}
-    assert table["trials"].dropna().min() == 2
+    assert table["trials"].dropna().min() == 2 and table["model"].notna().all()
     assert steps[-1] == (82, 82)
 
 

@@ -94,8 +94,8 @@ def test_points_appear_before_the_last_trial_are_stored_and_resumed(monkeypatch,
     counts = [[trials for trials, *_ in trace["customdata"]] for trace in traces]
     assert counts and all(1 <= trials <= done for own in counts for trials in own)
     assert all(point[0] > done for point in shipped.load(SMALL).panels[0].figure.data[0].customdata)
-    with Store(tmp_path / "own.sqlite") as store, store.reading() as connection:
-        assert connection.execute("SELECT count(*) FROM items").fetchone() == (done,)
+    with Store(tmp_path / "own.sqlite") as store:
+        assert store.count_items() == done
     at.button(key="papers-cancel").click().run()
     assert not at.session_state["papers:run"].alive
     at.button(key="papers-run").click().run()
