@@ -225,7 +225,7 @@ def lines_of(theory: Sequence[Toml], placed: Sequence[Placed], points: pd.DataFr
             y = last["y"] * (x / last["x"]) ** line["slope"]
         else:
             used = dots[dots["x"] <= ends[1]]
-            y = float(used["x"] @ used["y"]) / float(used["x"] @ used["x"]) * x
+            y = float(used["x"] @ used["y"]) / (float(used["x"] @ used["x"]) or 1.0) * x
         exact = line["series"] if line.get("exact") else np.nan
         table = pd.DataFrame({"name": line["label"], "x": x, "y": y, "series": exact})
         # A bound of 0 is empty, and has no position on a logarithmic axis.

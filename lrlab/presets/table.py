@@ -192,7 +192,7 @@ def _over_time(panel: Toml, paper: pd.DataFrame, table: pd.DataFrame) -> pd.Data
         # "" and nan: the paper has no number.
         if (seconds := pd.to_numeric(row.get("seconds", ""), errors="coerce")) == seconds:
             lines.append({**empty, "x": seconds, "paper": float(row[metric])})
-    return pd.DataFrame(lines)
+    return pd.DataFrame(lines, columns=["series", "x", "ours", "spread", "trials", "paper"])
 
 
 def _judged(preset: Preset, panel: Toml, points: pd.DataFrame, table: pd.DataFrame) -> list[Verdict]:

@@ -43,6 +43,7 @@ LOWER, ABOVE = {"lower": ["a"], "higher": ["b"]}, {"lower": ["b"], "higher": ["a
         ({"rule": "similar", "series": ["a", "flat"], "within": 1.2}, True),
         ({"rule": "similar", "series": ["a", "b"], "within": 1.2}, False),
         ({"rule": "similar", "series": ["a", "b"], "within": 10}, True),
+        ({"rule": "similar", "series": ["a", "absent"], "within": 10}, None),
         ({"rule": "rising", "series": ["up"]}, True),
         ({"rule": "falling", "series": ["up"]}, False),
         ({"rule": "rising", "series": ["bent"]}, False),
