@@ -3,6 +3,7 @@
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from lrlab import lowrank
 from lrlab.linalg import solve_positive
@@ -14,17 +15,18 @@ from lrlab.solvers.multilabel.labels import LOSSES
 from lrlab.solvers.multilabel.options import Ridge, gram_numbers, label_solver, table_solver
 
 CLOSED = 4000
-"""Most features, or rows, for forming the normal equations if all labels are observed."""
-
+"""Most features, or rows, for normal equations of sparse features, which are smaller than these equations."""
 
 SIGNS = {"choices": ("hinge", "squared-hinge", "logistic"), "default": "hinge", "meaning": "loss on labels -1, 1"}
 """The losses of one-bit labels."""
 
 
 def normal_equations(spec: Any, options: Options) -> int:
-    """Return the numbers in the weights of all labels, and in the normal equations if they are formed."""
-    closed = options["loss"] == "squared" and spec.complete and min(spec.n, spec.d) <= CLOSED
-    return gram_numbers(spec, options) if closed else spec.d * spec.labels
+    """Return the numbers in the weights of all labels, and in normal equations if they are formed."""
+    # Your own features may be sparse.
+    full = spec.synthetic and spec.density == 1
+    formed = options["loss"] == "squared" and spec.complete and (full or min(spec.n, spec.d) <= CLOSED)
+    return gram_numbers(spec, options) if formed else spec.d * spec.labels
 
 
 @table_solver(changed={"loss": SIGNS})
@@ -43,7 +45,8 @@ def binary_relevance(
     .. math:: w_j = \arg\min_w \sum_{i \in \Omega_j} \ell(Y_{ij}, x_i^\top w) + \tfrac\lambda2 \|w\|^2
 
     minimize    F(Z) = sum over observed (i, j) of l(Y_ij, x_i^T w_j) + lambda ||Z||_F^2 / 2, Z = (w_1, ..., w_L)
-    squared     all labels observed: one Cholesky factorization of X^T X + lambda I, or of X X^T + lambda I if smaller
+    squared     all labels observed: one Cholesky factorization of X^T X + lambda I, or of X X^T + lambda I if smaller,
+                unless X is sparse and both are large
     others      scikit-learn's solvers, one label at a time: squared by Cholesky, or by conjugate gradients if features
                 are sparse; logistic by L-BFGS; squared hinge by LIBLINEAR; hinge, the widest margin, by LIBLINEAR's
                 dual coordinate descent with C = 1 / lambda. At most 10 passes over the rows per label, then 100, 1,000
@@ -58,7 +61,8 @@ def binary_relevance(
     Reference: Yu, Jain, Kar, Dhillon (2014), section 5.2; scikit-learn's Ridge, LogisticRegression, LinearSVC; Hsieh,
     Chang, Lin, Keerthi, Sundararajan (2008), "A dual coordinate descent method for large-scale linear SVM".
     """
-    if loss != "squared" or problem.mask is not None or min(problem.X.shape) > CLOSED:
+    large = issparse(problem.X) and min(problem.X.shape) > CLOSED
+    if loss != "squared" or problem.mask is not None or large:
         return (yield from one_by_one(problem, LOSSES[loss], regularization))
     yield closed(problem, regularization)
 
