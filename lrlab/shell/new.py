@@ -1,6 +1,7 @@
 """python -m lrlab new solver|model NAME: a file with a solver or a model that runs, and its test, for you to change."""
 
 import argparse
+import keyword
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -24,8 +25,9 @@ def add(commands: Any) -> None:
 def run_new(options: argparse.Namespace) -> int:
     """Write both files, and say how they are used."""
     solver, name = options.name.replace("_", "-"), options.name.replace("-", "_")
-    if not (name.isidentifier() and name.islower()):
-        raise InputError("NAME", "lower-case letters, digits and hyphens", options.name, "write for example my-solver")
+    if not (name.isidentifier() and name.islower()) or keyword.iskeyword(name):
+        expected = "lower-case letters, digits and hyphens, no word of Python"
+        raise InputError("NAME", expected, options.name, "write for example my-solver")
     paths = options.dir / f"{name}.py", options.dir / f"test_{name}.py"
     files = dict(zip(paths, (f"{options.kind}.txt", f"test_{options.kind}.txt"), strict=True))
     for file in files:
