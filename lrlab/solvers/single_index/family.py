@@ -86,7 +86,7 @@ def needs_both_answers(run: Callable[..., Iterates]) -> Any:
 
 def of_one_kind(problem: SingleIndexData) -> bool:
     """Return whether all responses are the same; reads no more of the data than it takes to see another one."""
-    first = next(problem.blocks())[1][0]
+    first = next(iter(problem.blocks()))[1][0]
     return all(np.all(y == first) for _, y in problem.blocks())
 
 
