@@ -35,7 +35,9 @@ class Permalink:
         elif before == page:
             # Back, Forward or a link to the same page, and not a widget; without the flag, an address not written here.
             flag = getattr(get_script_run_ctx(), "is_history_navigation", None)
-            self.arrived = given != state["shown"] if flag is None else bool(flag)
+            # A link without parameters, which shows the last values, stays in the history below the address with them.
+            again = opening is None or given or run
+            self.arrived = given != state["shown"] if flag is None else bool(flag and again)
         else:
             # A page that is visited again without parameters shows its last values.
             self.arrived = bool(given or run)

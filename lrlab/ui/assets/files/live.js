@@ -49,6 +49,15 @@ function go(address, step) {
   dispatchEvent(new PopStateEvent("popstate"));
 }
 
+// Streamlit may write the address of a page in two steps, without its values or on the page before: Back meets neither.
+const { pushState } = history;
+history.pushState = function (state, title, url) {
+  const moves = new URL(url, document.baseURI).pathname !== location.pathname;
+  const again = (moves || live.moved) && live.actedAt < live.pushedAt;
+  [live.moved, live.pushedAt] = [moves, performance.now()];
+  (again ? this.replaceState : pushState).call(this, state, title, url);
+};
+
 live.go = (address) => go(address, "pushState");
 
 function open() {
