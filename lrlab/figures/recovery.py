@@ -97,7 +97,7 @@ def recovery(
         bars: dict[str, Any] | None = None
         if stems and run.intervals is not None and run.estimate is not None:
             reach = {"array": run.intervals.high - y, "arrayminus": y - run.intervals.low}
-            bars = {**theme.BARS, "width": 2, "color": run.color, **reach}
+            bars = {**theme.BARS, "width": 2, "visible": True, "color": run.color, **reach}
         figure.add_scatter(
             x=(shown + 1.0 + offset(k, len(runs)) if stems else truth[shown]).astype(np.float32),
             y=y.astype(np.float32),
