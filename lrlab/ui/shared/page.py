@@ -14,7 +14,7 @@ from lrlab.parameters import InputError
 from lrlab.ui.live import script_queue
 from lrlab.ui.shared import code, live
 from lrlab.ui.widgets import permalink, plot, tables
-from lrlab.ui.widgets.text import plain, show_error
+from lrlab.ui.widgets.text import show_error, show_warning
 
 ASSETS = Path(__file__).parents[1] / "assets"
 EMBEDDABLE = ("converge", "spectrum", "transition")
@@ -49,7 +49,7 @@ def navigate(pages: Sequence[Any], moved: Moved) -> None:
         if embedded():
             st.html(ASSETS / "embed.css")
         for sentence in catalog.LEFT_OUT:
-            st.warning(plain(f"Left out: {sentence}."))
+            show_warning(f"Left out: {sentence}.")
         page.run()
         if not embedded() and page.url_path not in moved:
             share(page.url_path)

@@ -26,7 +26,7 @@ from lrlab.ui.shared import live, opening, page
 from lrlab.ui.shared.code import describe_spec
 from lrlab.ui.sweep import sweep_controls
 from lrlab.ui.widgets import permalink
-from lrlab.ui.widgets.text import plain, show_error
+from lrlab.ui.widgets.text import plain, show_error, show_warning
 
 COMPUTED = "Nothing remains to compute: Run shows the stored trials."
 DAY_SECONDS = 86_400.0
@@ -54,7 +54,7 @@ def data(sweep: Sweep | None) -> SweepData | None:
 def start(sweep: Sweep | None) -> None:
     """Begin the sweep that a button or an address asked for, or find again the one of before a reload."""
     if warning := get_shared_store().warning:
-        st.warning(plain(warning))
+        show_warning(warning)
     if sweep and live.current("transition") is None:
         if lost := session.under_way(sweep, get_shared_store(), live.browser_key()):
             _follow(lost)

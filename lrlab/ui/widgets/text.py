@@ -32,3 +32,8 @@ def with_code(text: str) -> str:
 def show_error(sentence: object) -> None:
     """Show a sentence that names an error; its quotes may come from anywhere."""
     st.error(plain(sentence))
+
+
+def show_warning(sentence: object) -> None:
+    """Show a sentence on what a user should know; its quotes may come from anywhere."""
+    st.warning(plain(sentence))
