@@ -239,6 +239,7 @@ def fit(path: File, hints: Hints = NOTHING, *, solver: AnySolver = "", **options
 
     The result has `task.source()`, a line that describes the data; `trace`; `table`; `compared`; `save(path)`.
     """
+    require_unused({"X": options.pop("X", "")}, "a file, whose columns other than y and Z are X")
     task = read_task(path, hints, **{name: options.pop(name) for name in declared(Hints) if name in options})
     [job] = task.plan([solver], **options)
     return Fit(task, in_units(solve.run(job)))
