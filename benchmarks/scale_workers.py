@@ -105,7 +105,7 @@ def slept(trial: Trial, case: Case) -> TrialResult:
 
 
 class Streams:
-    """Starts streams on an engine, and counts its tasks; function: computes items in the place of what it is given."""
+    """Starts streams on an engine, and counts its tasks; function: computes items instead of the given one."""
 
     def __init__(self, engine: Engine, function: Callable[[Any], Any] | None = None) -> None:
         self._engine, self._function, self.tasks, send = engine, function, 0, engine._send

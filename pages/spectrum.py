@@ -33,7 +33,7 @@ page.show_errors(along, spec, plan)
 
 @live.fragment
 def measured() -> None:
-    """Show the buttons and the figures of what is measured."""
+    """Show the buttons and the measured figures."""
     ready, moment, at = isinstance(plan, SpectrumPlan), "auto", None
     with page.row():
         page.heading("Eigengaps")

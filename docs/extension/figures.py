@@ -17,7 +17,7 @@ FITTED = "addEventListener('load', () => document.querySelectorAll('.js-plotly-p
 
 
 def html(figure: Any, name: str) -> str:
-    """Return a figure of plotly as a part of a page, with a name of its own on the page."""
+    """Return a Plotly figure as a part of a page, under a name that is unique there."""
     look = {"full_html": False, "include_plotlyjs": False, "config": {"displayModeBar": False}}
     return str(figure.to_html(div_id=f"figure-{name}", **look))
 

@@ -13,7 +13,7 @@ from lrlab.models.multilabel import Multilabel
 from lrlab.parameters import require_known
 
 EXAMPLE = "example:"
-"""What stands before the name of an example where a file may stand."""
+"""Prefix of an example's name, in place of a file."""
 SEED = 32
 SIMULATED = ("simulated", "simulated by lrlab, no license needed")
 HERE = "as scikit-learn has it"

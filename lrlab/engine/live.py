@@ -31,7 +31,7 @@ class Queued(NamedTuple):
 
 
 class NewIterates(NamedTuple):
-    """What a run has recorded since the last message.
+    """Records of a run since the last message.
 
     rows, history: the new ones. stride: the trace holds every stride-th estimate. estimate: the newest, in single
     precision until the run has ended; None if the model does not show estimates. progress: fraction of the pass over
@@ -208,7 +208,7 @@ class IterateSender:
             self.send_new()
 
     def send_new(self) -> None:
-        """Send what is new."""
+        """Send the new rows and estimates."""
         self._send(self._new_iterates())
         self._progress_sent = self._progress
         self._due = max(self._due + SEND_SECONDS, time.monotonic() + LEAST_SECONDS)

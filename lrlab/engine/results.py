@@ -186,7 +186,7 @@ class WorkerResults(Results):
     """Computed by an engine's workers; ended when nobody holds this object any more."""
 
     def __init__(self, items: Iterable[Any], inbox: Inbox, cancel: Callable[[], None]) -> None:
-        """Read from an inbox what comes of items that the engine has. cancel: ends the work there."""
+        """Read the results of items from an inbox. cancel: ends their computation by the engine."""
         super().__init__(items)
         self._inbox, self._cancel = inbox, cancel
         self._ended: RuntimeError | None = None

@@ -70,7 +70,7 @@ class Figure(ABC):
 
     @abstractmethod
     def draw(self, at: Any, alone: bool = False) -> build.Figure:
-        """Return the plot at a position of the slider; alone: whether it omits other positions."""
+        """Return the plot at a position of the slider; alone: whether to omit the other positions."""
 
     @abstractmethod
     def sentence(self, at: Any) -> str:

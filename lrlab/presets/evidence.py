@@ -53,7 +53,7 @@ class Samples(NamedTuple):
 
     def places(self, series: Iterable[str], rule: Mapping[str, Any]) -> list[Place]:
         """Return the places common to all series that a rule selects (`at`, `from` and `to`, or `columns`)."""
-        # Without two series there is no pair to compare.
+        # A pair takes two series.
         first, *others = [self.values.get(name, {}) for name in series] or [{}]
         low, high = rule.get("from", -math.inf), rule.get("to", math.inf)
         return [

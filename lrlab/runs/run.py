@@ -42,7 +42,7 @@ through these differs little from the line through all."""
 ENDED = set[str]()
 """Names of tasks that are to end, see `cancelled`."""
 thread = threading.local()
-"""`task`: the name of what a thread of a worker computes."""
+"""`task`: the name of the task that a worker's thread computes."""
 
 
 class NumericalBreakdown(RuntimeError):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 
 def root(f: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function changes its sign."""
+    """Return the point at which a function changes its sign."""
     # Imported here: it is not needed to start the lab.
     from scipy.optimize import brentq
 

@@ -1,4 +1,4 @@
-"""Shows a run of solvers, its theory, and what follows a dragged slider: equation, verdict, estimates, error, tabs."""
+"""Shows a run of solvers, its theory, and figures that follow a dragged slider: estimates, errors, tabs."""
 
 import time
 from collections.abc import Callable, Sequence

@@ -66,7 +66,7 @@ DOCUMENTATION = Path(__file__).parents[3] / "docs" / "_build" / "html"
 LOG = logging.getLogger("lrlab.live")
 COOKIE = "lrlab"
 YEAR = 31_536_000
-"""Seconds for which browsers keep the cookie and scripts."""
+"""Lifetime of the cookie and of scripts in browsers, in seconds."""
 KEY = re.compile(r"[0-9a-f]{32}")
 SITE = re.compile(r"https?://[\w.-]+(:\d+)?")
 # Streamlit compiles formats of numbers and components at run time; plotly draws pictures as data.

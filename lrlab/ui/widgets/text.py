@@ -35,5 +35,5 @@ def show_error(sentence: object) -> None:
 
 
 def show_warning(sentence: object) -> None:
-    """Show a sentence on what a user should know; its quotes may come from anywhere."""
+    """Show a warning; its quotes may come from anywhere."""
     st.warning(plain(sentence))
