@@ -1,4 +1,4 @@
-"""lrlab: see how structured signals are recovered from few, quantised or missing measurements."""
+"""lrlab: see how structured signals are recovered from few, quantized or missing measurements."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

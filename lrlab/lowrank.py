@@ -111,7 +111,7 @@ def from_symmetric(L: Array, rank: int = 0) -> LowRank:
     return LowRank(U, values[order], U)
 
 
-def columns_normalised(W: LowRank) -> LowRank:
+def columns_normalized(W: LowRank) -> LowRank:
     """Return W with its columns scaled to length 1; those that are 0 stay so."""
     lengths = np.linalg.norm(W.V * W.s, axis=1, keepdims=True)
     return from_product(W.left, np.divide(W.V, lengths, out=np.zeros_like(W.V), where=lengths > 0))

@@ -16,7 +16,7 @@ from lrlab.catalog import family
 from lrlab.engine.live import LiveRun
 from lrlab.figures import convergence, theme
 from lrlab.figures.recovery import Recovery
-from lrlab.lowrank import LowRank, columns_normalised
+from lrlab.lowrank import LowRank, columns_normalized
 from lrlab.model_entry import Measure, Outcome
 from lrlab.parameters import InputError, counted, require_known
 from lrlab.protocol import Estimate, Spec, Stop
@@ -78,7 +78,7 @@ def truth_of(spec: Spec) -> Any:
 def aligned(spec: Spec, truth: Estimate) -> Callable[[Estimate], Estimate]:
     """Return the function that gives estimates the scale or sign of the ground truth if measurements leave it open."""
     if truth is None or isinstance(truth, LowRank):
-        return columns_normalised if spec.undetermined == "columns" else lambda estimate: estimate
+        return columns_normalized if spec.undetermined == "columns" else lambda estimate: estimate
 
     def comparable(estimate: Estimate) -> Estimate:
         inner, size = np.vdot(estimate, truth), np.linalg.norm(estimate)

@@ -165,7 +165,7 @@ class OneBitMultilabelProblem(Problem):
         of_rows = ranking.row_measures(scores, self.Y_test, lowrank.THRESHOLDS["signs"])
         of_labels = ranking.label_auc(scores, self.Y_test)
         return {
-            **lowrank.errors(lowrank.columns_normalised(estimate), self.truth),
+            **lowrank.errors(lowrank.columns_normalized(estimate), self.truth),
             "hamming": of_rows["hamming"],
             "auc": of_rows["auc"] if of_rows["auc_rows"] else 0.5,
             "label_auc": 0.5 if np.isnan(of_labels) else of_labels,
@@ -230,7 +230,7 @@ class OneBitMultilabel(Spec):
         """Return W."""
         rng = np.random.default_rng(self.streams().truth)
         U, V = (rng.standard_normal((d, self.rank)) for d in self.size)
-        return lowrank.columns_normalised(lowrank.from_product(U, V))
+        return lowrank.columns_normalized(lowrank.from_product(U, V))
 
     view_words = views.LABEL_MAP
 

@@ -10,7 +10,7 @@ from lrlab.arrays import Array, Vector
 
 
 class CodedFourier(LinearOperator):
-    """A x = (F (d_1 x), ..., F (d_L x)) of an image x (h * w,), F the unnormalised 2-D Fourier transform.
+    """A x = (F (d_1 x), ..., F (d_L x)) of an image x (h * w,), F the unnormalized 2-D Fourier transform.
 
     masks: d (L, h, w), complex. Images are padded with zeros to the (H, W) pixels of the detector before F, so that
     A is (L H W, h w) and A^* A = diag(gram). A product takes L transforms, and memory for its result.

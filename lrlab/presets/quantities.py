@@ -213,10 +213,10 @@ def perturbation(spec: Any, distance: float) -> Parts:
 def at_distance(W: LowRank, rng: np.random.Generator, distance: float) -> LowRank:
     """Return W + t D with normalized columns and ||W - W'|| = `distance`, D a random matrix of the rank of W."""
     U, V = (rng.standard_normal((side, len(W.s))) for side in W.shape)
-    D = lowrank.columns_normalised(lowrank.from_product(U, V))
+    D = lowrank.columns_normalized(lowrank.from_product(U, V))
 
     def moved(t: float) -> LowRank:
-        return lowrank.columns_normalised(lowrank.from_product(np.hstack([W.left, t * D.left]), np.hstack([W.V, D.V])))
+        return lowrank.columns_normalized(lowrank.from_product(np.hstack([W.left, t * D.left]), np.hstack([W.V, D.V])))
 
     def excess(t: float) -> float:
         return float(np.linalg.norm(W.dense() - moved(t).dense(), 2)) - distance

@@ -16,7 +16,7 @@ COMMANDS = ("app", "models", "solve", "sweep", "store", "paper", "fit", "recover
 def parser() -> Parser:
     """Return the parser of the command line."""
     top = Parser(
-        prog="python -m lrlab", description="Recover structured signals from few, quantised or missing measurements."
+        prog="python -m lrlab", description="Recover structured signals from few, quantized or missing measurements."
     )
     top.add_argument("--version", action="version", version=f"lrlab {lrlab.__version__}")
     commands = top.add_subparsers(dest="command", required=True, parser_class=Parser, metavar="COMMAND")

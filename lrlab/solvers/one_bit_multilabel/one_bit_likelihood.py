@@ -45,7 +45,7 @@ def one_bit_mean(
     for batch in problem.batches:
         total += mean_moment(problem, batch, zero, lambda z, y: y)[0]
         estimate = lowrank.from_dense(total.T, min(fitted_rank, *problem.size))
-        yield Iterate(Signed(*lowrank.columns_normalised(estimate)))
+        yield Iterate(Signed(*lowrank.columns_normalized(estimate)))
         if not problem.fresh:
             return
 

@@ -109,5 +109,5 @@ def power_step(H: Array, W: Signed, V: Array, weight: float | Array = 1.0) -> tu
     """Return W after a power iteration on weight H^T + W, H (d2, d1), and its right singular vectors."""
     Q = np.linalg.qr(weight * (H.T @ V) + W.left @ (W.V.T @ V))[0]
     moved = lowrank.from_product(Q, weight * (H @ Q) + W.V @ (W.left.T @ Q))
-    estimate = Signed(*lowrank.columns_normalised(moved))
+    estimate = Signed(*lowrank.columns_normalized(moved))
     return estimate, estimate.V
