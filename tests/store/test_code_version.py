@@ -282,7 +282,7 @@ def test_what_cannot_be_read_is_never_the_same(value, same):
 @pytest.mark.parametrize(
     ("name", "value", "stale"),
     [
-        ("solvers.network.debiased.step_along", lambda: 1.0, {"ep-rom"}),
+        ("solvers.network.debiased.adaptive_step", lambda: 1.0, {"ep-rom"}),
         ("models.network.NetworkProblem.draw", lambda: 1.0, {"ep-rom", "tangent-descent"}),
         ("models.multilabel.FRESH", 999, {"leml"}),
         ("models.multilabel.Multilabel.absent_metrics", (), {"leml"}),

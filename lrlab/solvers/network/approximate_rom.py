@@ -63,7 +63,7 @@ def ap_rom(
     """
     A, b, r = problem.operator, problem.b, problem.rank
     depth, eta = blocks or max(1, math.ceil(math.log(A.shape[0]))), step if step_rule == "fixed" else None
-    at = first_point(A, b, nearest(A.moment(b), r, rng, formed=False), step_rule)
+    at = first_point(A, b, nearest(A.moment(b), r, rng, formed=False), eta)
     lowest = at.objective
     while True:
         G = A.moment(at.d)

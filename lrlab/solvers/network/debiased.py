@@ -9,35 +9,27 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.operators.operator import Operator
-from lrlab.operators.tangent import EvaluatedMatrix, point
+from lrlab.operators.tangent import EvaluatedMatrix, point, solved
 from lrlab.solver_entry import Iterate, choice, number
 
 StepRule = Annotated[str, choice("adaptive", "fixed", help="by the curvature along the tangent space, or the paper's")]
 Step = Annotated[float, number(0.001, 10, "the fixed step size, 1 in the papers", symbol="η", scale="log")]
+Move = Callable[[float], LowRank]
+"""The next estimate, given the step size."""
 
 
-def first_point(A: Operator, b: Array, L: LowRank, step_rule: str) -> EvaluatedMatrix:
-    """Return the initialization L = P_r(M), for the adaptive rule times the step from 0 to it, at most 1.
+def first_point(A: Operator, b: Array, L: LowRank, step: float | None) -> EvaluatedMatrix:
+    """Return the initialization L = P_r(M), times the adaptive step, at most 1, if `step` is None.
 
-    With few samples L is far too large. The step is ||L||^2 / <L, H(L)>, as L is the tangent part of M at L, from
-    M = -G(0). No pass over the data.
+    L is the step 1 from 0 along -L, the tangent part of G(0) = -M on its space; with few samples it is far too large.
     """
     at = point(A, L, b)
-    if step_rule == "fixed":
-        return at
-    (U, s, V), image = at.W, at.d + b
-    eta = s.dtype.type(step_along(A, image, float(s.sum()), float(s @ s), 1.0))
-    return at._replace(W=LowRank(U, eta * s, V), d=eta * image - b)
+    eta = L.s.dtype.type(1.0 if step else min(1.0, adaptive_step(A, at, -L.left)))
+    return at._replace(W=L._replace(s=eta * L.s), d=eta * (at.d + b) - b)
 
 
 def stepped(
-    A: Operator,
-    b: Array,
-    at: EvaluatedMatrix,
-    GU: Array,
-    step: float | None,
-    lowest: float,
-    move: Callable[[float], LowRank],
+    A: Operator, b: Array, at: EvaluatedMatrix, GU: Array, step: float | None, lowest: float, move: Move
 ) -> tuple[EvaluatedMatrix, float]:
     """Return the point at move(eta), and eta: `step`, or the adaptive one if that is None.
 
@@ -58,15 +50,10 @@ def adaptive_step(A: Operator, at: EvaluatedMatrix, GU: Array) -> float:
     """
     U = at.W.U
     Z = GU - U @ (U.T @ GU) / 2
-    inner = U.T @ Z
+    inner, image = U.T @ Z, 2 * A.pair(at.P, A.left(Z))
     size = 2 * float((Z * Z).sum() + (inner * inner.T).sum())
-    return step_along(A, 2 * A.pair(at.P, A.left(Z)), 2 * float(np.trace(inner)), size, 4.0)
-
-
-def step_along(A: Operator, image: Array, trace: float, size: float, most: float) -> float:
-    """Return ||T||^2 / <T, H(T)>, at most `most`, from the image, the trace and the squared norm of T."""
-    curvature = A.scale * float(image @ image - A.trace * image.sum() * trace)
-    return size / curvature if curvature * most > size else most
+    curvature = A.scale * float(image @ image - A.trace * image.sum() * 2 * np.trace(inner))
+    return size / curvature if 4 * curvature > size else 4.0
 
 
 def iterate(b: Array, at: EvaluatedMatrix, following: LowRank, step: float, note: str) -> Iterate:
@@ -75,7 +62,7 @@ def iterate(b: Array, at: EvaluatedMatrix, following: LowRank, step: float, note
     A zero of G is not a stationary point of ||A(L) - b||^2, unless ||A(L) - b|| is rounding error: then the residual is
     0, and L optimal.
     """
-    eps, size = float(np.finfo(b.dtype).eps), float(np.linalg.norm(at.W.s))
-    solved = bool(np.linalg.norm(at.d) <= 64 * eps * np.linalg.norm(b))
+    size, exact = float(np.linalg.norm(at.W.s)), solved(at.d, b)
     moved = float(np.linalg.norm(lowrank.difference(following, at.W))) / (step * size) if size else 1.0
-    return Iterate(at.W, at.objective, 0.0 if solved or moved <= 16 * eps else moved, note, optimal=solved)
+    residual = 0.0 if exact or moved <= 16 * np.finfo(b.dtype).eps else moved
+    return Iterate(at.W, at.objective, residual, note, optimal=exact)

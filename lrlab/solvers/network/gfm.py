@@ -40,8 +40,9 @@ def gfm(problem: LowRankData, *, step_rule: StepRule = "adaptive", step: Step = 
     matrix sensing", Algorithm 1; debiased as in Soltani & Hegde (2018), section 1.3.
     """
     A, b = problem.operator, problem.b
-    at = first_point(A, b, nearest(A.moment(b), problem.rank, rng, formed=False), step_rule)
-    lowest, eta = at.objective, step if step_rule == "fixed" else None
+    eta = step if step_rule == "fixed" else None
+    at = first_point(A, b, nearest(A.moment(b), problem.rank, rng, formed=False), eta)
+    lowest = at.objective
     while True:
         G = A.moment(at.d)
         GU = G.times(at.W.U, at.P)

@@ -60,9 +60,10 @@ def ep_rom(
     "Normalized iterative hard thresholding for matrix completion".
     """
     A, b, r = problem.operator, problem.b, problem.rank
-    biased = copy(A)
+    eta = None if (step_rule, trace_sign) == ("adaptive", "corrected") else step
     if trace_sign == "printed":
-        biased.trace, step_rule = -A.trace, "fixed"
+        A = copy(A)
+        A.trace = -A.trace
 
     def projected(M: Moment) -> LowRank:
         if projection == "exact" or r >= M.shape[0] - 1:
@@ -71,12 +72,11 @@ def ep_rom(
         values, U = eigsh(M, k=r, which="LM", v0=rng.standard_normal(M.shape[0]).astype(M.dtype))
         return lowrank.from_core(U, np.diag(values), r)
 
-    at = first_point(A, b, projected(biased.moment(b)), step_rule)
-    lowest, eta = at.objective, step if step_rule == "fixed" else None
+    at = first_point(A, b, projected(A.moment(b)), eta)
+    lowest = at.objective
     while True:
-        G = biased.moment(at.d)
-        GU = G.times(at.W.U, at.P)
+        G = A.moment(at.d)
         move = lambda eta: projected(at.W - eta * G)  # noqa: B023, E731
-        new, taken = stepped(A, b, at, GU, eta, lowest, move)
+        new, taken = stepped(A, b, at, G.times(at.W.U, at.P), eta, lowest, move)
         yield iterate(b, at, new.W, taken, f"Step {taken:.3g}.")
         at, lowest = new, min(lowest, new.objective)
