@@ -23,7 +23,7 @@ ROWS = 2**14
 
 
 class State(NamedTuple):
-    """Posterior mean b (p,), variance V and mean w (n,) of the indices, and the score g (n,) that led there, if any.
+    """Posterior mean b (p,), variance V and mean w (n,) of the indices.
 
     `iterations` adds X b (n,), the size of the change that follows, and its step, below 1 if damped.
     """
@@ -31,7 +31,6 @@ class State(NamedTuple):
     b: Vector
     V: float
     w: Vector
-    score: Vector | None = None
     Xb: Vector = np.empty(0)
     change: float = math.inf
     step: float = 1.0
@@ -57,12 +56,12 @@ def iterations(
     that are not 0. scaled: whether b is scaled towards ||b||^2 = 1 - V. If changes reverse, or have not fallen for
     `patience` iterations, g, b and log V move part of the way only, at least `least_step`.
     """
-    X, (b, V, w, score, *_) = problem.X, start
+    X, (b, V, w, *_), score = problem.X, start, 0.0 * start.w
     p, least = len(b), 1e-12 if scaled else 1e-28
     step, changes, cosines, move_before, Xb = 1.0, list[float](), list[float](), 0.0 * b, X @ b
     while True:
         g, h = channel(problem, w, V)
-        g = g if score is None else step * g + (1.0 - step) * score
+        g = step * g + (1.0 - step) * score
         # E h = E |g|^2 under the model, and a sum of squares is positive.
         S = 1.0 / max(h if h > 0.0 else float(np.vdot(g, g).real), 1e-30)
         # In units of 1 / sqrt(p), so that an entry has variance 1.
@@ -76,7 +75,7 @@ def iterations(
         move = b_next - b
         changes.append(max(length(move), abs(V_next - V)) / step)
         cosines.append(np.vdot(move, move_before).real / max(length(move) * length(move_before), TINY))
-        yield State(b, V, w, score, Xb, changes[-1], step)
+        yield State(b, V, w, Xb, changes[-1], step)
         b, V, score, move_before, Xb = b_next, V_next, g, move, X @ b_next
         w = Xb - V * g
         # A change may grow for some iterations: while a sparse truth takes shape, damping would only disturb.

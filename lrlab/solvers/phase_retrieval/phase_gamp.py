@@ -1,13 +1,12 @@
 """Generalized approximate message passing for phase retrieval: the posterior mean of the signal given magnitudes."""
 
 import math
-from itertools import islice
+from itertools import chain, islice, repeat
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from lrlab.arrays import Vector
 from lrlab.linalg import length
 from lrlab.models.protocols import PhaseData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
@@ -85,24 +84,28 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
     scale = math.sqrt(c) if problem.data == "magnitude" else c
     channel = Magnitudes(field, problem.noise / scale, problem.data)
     rescaled = SimpleNamespace(X=A, y=problem.y / scale, link=channel, checkpoint=problem.checkpoint)
-    while True:
+    size_y = length(problem.magnitude)
+    for begin in chain([start], repeat("random")):
         damped = list[float]()
-        first = first_state(problem, channel, start, rng)
+        first = first_state(problem, channel, begin, rng)
         for at in iterations(rescaled, first, scaled=False, patience=PATIENCE, least_step=0.8):
             size = math.sqrt(c * (1.0 + at.V / max(length(at.b) ** 2, TINY)))
-            misfit = unfitted(problem, size * at.Xb) if channel.sharp else 0.0
+            misfit = length(np.abs(size * at.Xb) - problem.magnitude) / size_y if channel.sharp else 0.0
             steps = "" if at.step == 1.0 else f"; steps damped to {at.step:.2g}"
             note = f"The method's estimate of the overlap {1.0 - at.V:.4g}{steps}."
             # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
             yield Iterate(size * at.b, residual=max(at.change, misfit), note=note, optimal=channel.sharp)
             if channel.sharp and at.V < RECOVERED:
-                return (yield from refined(problem, size * at.b))
-            if channel.sharp and stalls(at.change, misfit):
+                for refined in islice(descent(problem, size * at.b), 1, None):
+                    # F, over the mean intensity, is 0 if z fits.
+                    residual = max(refined.residual or 0.0, math.sqrt((refined.objective or 0.0) / c))
+                    note = f"Refined by Gauss-Newton. {refined.note}"
+                    yield Iterate(refined.estimate, residual=residual, note=note)
+            if misfit > 1e-6 and at.change < 1e-8:
                 return Stop.STALLED
             damped += [at.V] if at.step < 1.0 else []
             if channel.sharp and stands_still(damped, PATIENCE):
                 break
-        start = "random"
 
 
 def first_state(problem: PhaseData, channel: Magnitudes, start: str, rng: Generator) -> State:
@@ -115,23 +118,3 @@ def first_state(problem: PhaseData, channel: Magnitudes, start: str, rng: Genera
         pull = phase_start.start_weights(problem, start) / eigenvalue if eigenvalue else pull
     overlap = min(max(overlap, 1.0 / math.sqrt(p)), 1.0 - 1.0 / p)
     return spectral_state(problem.A, initial(problem, start, rng), overlap, pull)
-
-
-def unfitted(problem: PhaseData, Az: Vector) -> float:
-    """Return || |A z| - y || / ||y||, y the magnitudes."""
-    b = problem.magnitude
-    return float(np.linalg.norm(np.abs(Az) - b) / np.linalg.norm(b))
-
-
-def refined(problem: PhaseData, z: Vector) -> Iterates:
-    """Yield what Gauss-Newton steps make of z (p,)."""
-    for at in islice(descent(problem, z), 1, None):
-        slope, misfit = at.residual or 0.0, unfitted(problem, problem.A @ at.estimate)
-        yield Iterate(at.estimate, residual=max(slope, misfit), note=f"Refined by Gauss-Newton. {at.note}")
-        if stalls(slope, misfit):
-            return Stop.STALLED
-
-
-def stalls(change: float, misfit: float) -> bool:
-    """Return whether a fixed point does not fit exact data."""
-    return change < 1e-8 and misfit > 1e-6

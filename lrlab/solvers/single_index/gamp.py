@@ -12,7 +12,6 @@ from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop
 from lrlab.solvers.methods.message_passing import State, iterations, spectral_state
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_some_moment
-from lrlab.solvers.single_index.spectral_optimal import leading
 from lrlab.theory.predicted_overlap import (
     best_overlap,
     is_symmetric,
@@ -105,15 +104,13 @@ def even_start(problem: SingleIndexData, s: int) -> State:
 
     These are the 4 s entries whose <x_j^2> differ most between both responses.
     """
-    (n, p), X, T = problem.shape, problem.X, known_link_weights(problem.link.moments)
-    weights = np.where(problem.y > 0, T.pos, T.neg)
+    (n, p), T = problem.shape, known_link_weights(problem.link.moments)
+    M, v = class_moments(problem).weighted(T.pos, T.neg), np.zeros(p)
+    entries = np.sort(np.argsort(-np.abs(M.diagonal() - np.median(M.diagonal())))[: 4 * s])
+    v[entries] = top_eigenpairs(M[np.ix_(entries, entries)], 1, dense=1500)[1][:, 0]
     if 4 * s < p:
-        differing = weights @ np.square(X)
-        entries = np.sort(np.argsort(-np.abs(differing - np.median(differing)))[: 4 * s])
-        v, among = np.zeros(p), X[:, entries]
-        v[entries] = top_eigenpairs((among.T * weights) @ among, 1, dense=1500)[1][:, 0]
-        return spectral_state(X, v, 0.5)
+        return spectral_state(problem.X, v, 0.5)
     limit = spectral_start(problem.link, n / p)
     # Below the weak-recovery threshold the estimate is noise, and t is 1, its value there.
     q, t = (limit.overlap, limit.dual) if limit.overlap > 0 else (0.0, 1.0)
-    return spectral_state(X, leading(class_moments(problem), T, p)[1], max(q, 1.0 / math.sqrt(p)), t * weights)
+    return spectral_state(problem.X, v, max(q, 1.0 / math.sqrt(p)), t * np.where(problem.y > 0, T.pos, T.neg))
