@@ -1,5 +1,6 @@
 """Solvers of one-bit labels that use all batches so far: marginal means, and likelihood steps."""
 
+import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from lrlab.arrays import Array
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.labels import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
-from lrlab.solvers.one_bit_multilabel.answers import DENSITY, FIRST, NARROWEST, WIDEST, fitted
+from lrlab.solvers.one_bit_multilabel.answers import FIRST, NARROWEST, WIDEST, fitted, information
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step
+from lrlab.theory.channels import answer
 
 FITTED = 2**14
 """Signs of a batch for fitting width and flips: so many determine these two numbers to a few percent."""
@@ -79,7 +81,7 @@ def one_bit_likelihood(problem: Any, *, fitted_rank: FittedRank = 0, rng: Genera
     Reference: Opper (1998), "A Bayesian approach to on-line learning", whose step this is for a batch and rank k.
     """
     k = rank_of(problem, fitted_rank)
-    W, V, answers = Signed(*lowrank.zero(problem.size, k)), None, FIRST
+    W, V, link = Signed(*lowrank.zero(problem.size, k)), None, FIRST
     narrowest, before = NARROWEST if problem.fresh else inevitable_error(problem, k), 0.0
     for batch in problem.batches:
         if V is None:
@@ -89,18 +91,19 @@ def one_bit_likelihood(problem: Any, *, fitted_rank: FittedRank = 0, rng: Genera
             yield Iterate(W, note=START_NOTE)
             continue
         z, y = first_margins(problem, batch, W)
-        answers = fitted(z, y, answers, narrowest)
-        information = answers.information(z)
-        before = before if problem.fresh else information
-        W, V = power_step(mean_moment(problem, batch, W, answers.score)[0], W, V, 1 / (before + information))
-        before += information
-        yield Iterate(W, note=f"Signs behaved as with noise {answers.width:.3g} and {answers.flip:.1%} flips.")
+        link = fitted(z, y, link, narrowest)
+        gained = information(link, z)
+        before = before if problem.fresh else gained
+        S = mean_moment(problem, batch, W, lambda z, y: answer(link, z, 0.0, y).score)[0]  # noqa: B023
+        W, V = power_step(S, W, V, 1 / (before + gained))
+        before += gained
+        yield Iterate(W, note=f"Signs behaved as with noise {link.noise:.3g} and {link.flip:.1%} flips.")
 
 
 def inevitable_error(problem: Any, k: int) -> float:
     """Return the error, relative to 1, that signs of one batch leave without noise."""
     (d1, d2), signs = problem.size, problem.signs_per_label * problem.size[1]
-    return min(WIDEST, max(NARROWEST, k * (d1 + d2 - k) / (2 * signs * DENSITY)))
+    return min(WIDEST, max(NARROWEST, k * (d1 + d2 - k) * math.sqrt(2 * math.pi) / (2 * signs)))
 
 
 def first_margins(problem: Any, batch: int, W: Signed) -> tuple[Array, Array]:
