@@ -73,8 +73,8 @@ def pale(color: str) -> str:
 
 NUMBERS = {"exponentformat": "power", "minexponent": 5, "separatethousands": True}
 """Format of axes and color bars: 200,000 in full, and 5·10⁻¹⁴ as a power."""
-LOG_TICKS = 3
-"""Ticks of logarithmic axes: plotly labels 1, 2, 5 up to .7 decades per tick, and only powers of ten beyond."""
+LOG_TICKS, MOST_LOG_TICKS, POWERS = 3, 5, 0.7
+"""Least and most ticks of logarithmic axes. Plotly labels 1, 2, 5 up to .7 decades per tick, powers of ten beyond."""
 FULL = (-3, 5)
 """Exponents of ten of a logarithmic axis whose values are written in full."""
 AXIS = {
@@ -180,7 +180,12 @@ def style(
     axes mean something else. The legend lies below, and margins fit a telephone (390 px).
     """
     figure.layout["template"] = TEMPLATE
-    figure.update_xaxes(title_text=x).update_yaxes(title_text=y)
+    tick_logs(figure.update_xaxes(title_text=x).update_yaxes(title_text=y))
+    return figure.update_layout(height=height, uirevision=revision, autosize=True)
+
+
+def tick_logs(figure: Figure) -> None:
+    """Give logarithmic axes ticks that fit their range, or the data of one without a range."""
     for name, axis in figure.layout.items():
         if name[1:5] == "axis" and axis.get("type") == "log":
             if not (exponents := axis.get("range")):
@@ -188,9 +193,10 @@ def style(
                 values = np.concatenate([[], *shown])
                 exponents = np.log10(values[np.isfinite(values) & (values > 0)])
             low, high = np.min(exponents, initial=np.inf), np.max(exponents, initial=-np.inf)
-            powers = "" if high - low > 0.7 * LOG_TICKS else "~e"
-            axis.update(nticks=LOG_TICKS, tickformat=",~g" if FULL[0] <= low and high <= FULL[1] else powers)
-    return figure.update_layout(height=height, uirevision=revision, autosize=True)
+            powers = "" if high - low > POWERS * LOG_TICKS else "~e"
+            # As many as leave them at powers of ten: every one, up to four decades.
+            ticks = int(np.clip(np.ceil((high - low) / POWERS) - 1, LOG_TICKS, MOST_LOG_TICKS))
+            axis.update(nticks=ticks, tickformat=",~g" if FULL[0] <= low and high <= FULL[1] else powers)
 
 
 def name_ends(figure: Figure, names: Sequence[str]) -> Figure:

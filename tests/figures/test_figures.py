@@ -339,7 +339,11 @@ def test_a_map_shows_winners_ties_and_hatches():
     figure.plotly()
 
 
-@pytest.mark.parametrize(("ends", "form"), [((-2, 2), ",~g"), ((-10, 0), ""), ((0, 7), ""), ((-5.5, -4.9), "~e")])
-def test_ticks_of_a_logarithmic_axis_are_all_full_values_or_all_powers(ends, form):
+@pytest.mark.parametrize(
+    ("ends", "form", "ticks"),
+    [((-2, 2), ",~g", 5), ((0, 3), ",~g", 4), ((-10, 0), "", 5), ((0, 7), "", 5), ((-5.5, -4.9), "~e", 3)],
+)
+def test_ticks_of_a_logarithmic_axis_are_all_full_values_or_all_powers(ends, form, ticks):
     drawn = Figure().add_scatter(x=[1, 2, 3], y=[10.0 ** ends[0], None, 10.0 ** ends[1]])
-    assert theme.style(drawn.update_yaxes(type="log")).layout.yaxis.tickformat == form
+    axis = theme.style(drawn.update_yaxes(type="log")).layout.yaxis
+    assert (axis.tickformat, axis.nticks) == (form, ticks)
