@@ -173,20 +173,22 @@ def lines(data: SweepData, view: View) -> tuple[Figure, str, str]:
         limits=_limits(sweep, show) if view.theory else None,
         looks=list(styles(sweep.spec.model, sweep.titles).values()),
     )
-    figure.update_xaxes(range=x.range)
+    theme.tick_logs(figure.update_xaxes(range=x.range))
     if show in (RATE, *BOUNDED):
         figure.update_yaxes(range=[-0.02, 1.02])
     theme.name_ends(figure, list(titles.values()))
     said = []
     if show == RATE:
         said = midpoint_words(sweep, midpoints(sweep, table))
-        said += _constant(points, x.title.rpartition(", ")[2])
+        asked = Counter(titles[name] for name in table["solver"][table["refused"] == ""])
+        said += _constant(points, x.title.rpartition(", ")[2], asked)
     return figure, title, " ".join(said or _ends(points))
 
 
-def _constant(points: pd.DataFrame, along: str) -> list[str]:
-    """Return which series succeed always, and which never, as sentences."""
+def _constant(points: pd.DataFrame, along: str, asked: Mapping[str, int]) -> list[str]:
+    """Return which series succeed always, and which never, as sentences; of those that have all points they asked."""
     series = [(str(name), rows["y"]) for name, rows in points.groupby("series", sort=False)]
+    series = [(name, y) for name, y in series if len(y) == asked[name]]
     ends = ((1.0, f"all trials succeed at every {along}"), (0.0, f"no trial succeeds at any {along}"))
     named = [(", ".join(name for name, y in series if (y == end).all()), words) for end, words in ends]
     return [f"{names}: {words}." for names, words in named if names]
