@@ -28,23 +28,29 @@ const library = new Promise((resolve) => (start = resolve)).then(async (sent) =>
   template = JSON.parse(sent.template);
 });
 
-// For a projector: type in pixels, and how many times as wide lines and marks are.
-const LARGE = 17, THICK = 1.6;
+// For a projector: type in pixels, usually 13, and how many times as wide lines and marks are.
+const LARGE = 17, USUAL = 13, THICK = 1.6;
 function enlarged({ data, layout }) {
   const font = (part) => ({ ...part, font: { ...part?.font, size: LARGE } });
   const axes = Object.entries(layout).filter(([name]) => /^[xy]axis/.test(name));
   const named = axes.map(([name, axis]) => [name, { ...axis, title: font(axis.title) }]);
+  // Margins hold names and titles.
+  const margin = Object.fromEntries(Object.entries(layout.margin ?? {}).map(([side, width]) => [side, (width * LARGE) / USUAL]));
+  const bar = layout.coloraxis?.colorbar;
+  if (bar?.title) named.push(["coloraxis", { ...layout.coloraxis, colorbar: { ...bar, title: font(bar.title) } }]);
   // Sizes of single points stay.
   const wide = (part, key, usual) => (typeof part?.[key] === "object" ? part : { ...part, [key]: THICK * (part?.[key] ?? usual) });
   const thick = (one) => ({
     ...one, textfont: { ...one.textfont, size: LARGE }, line: wide(one.line, "width", 2), marker: wide(one.marker, "size", 7),
   });
-  return { data: data.map((one) => (one.type === "scatter" ? thick(one) : one)), layout: { ...font(layout), ...Object.fromEntries(named), annotations: layout.annotations?.map(font) } };
+  return { data: data.map((one) => (one.type === "scatter" ? thick(one) : one)), layout: { ...font(layout), margin, ...Object.fromEntries(named), annotations: layout.annotations?.map(font) } };
 }
 
 // Without the name at the right edge, only the dot at the end of the curve; the legend has the name.
 const dotOnly = (one) => ({ ...one, x: one.x.slice(0, 1), y: one.y.slice(0, 1), text: [""] });
 const unnamed = (one) => (one.meta === "end" ? dotOnly(one) : ["run", "named"].includes(one.meta) ? { ...one, showlegend: true } : one);
+// As at the ends of curves (theme.py): of a long name that has an abbreviation, only that.
+const shortened = (one) => (one.name ? { ...one, name: one.name.replace(/(^|, )[^,]{21,} \(([^ )]+)\)/, "$1$2") } : one);
 
 // A value with the colors of dark pages in place of those of light ones.
 function darkened(value) {
@@ -203,7 +209,7 @@ class LiveFigure {
   // The figure at a frame, in a width. Frames are Plotly's own: name, traces, data, layout.
   framed(at, width, dark) {
     const frame = this.frames?.[at], named = width >= NAMED, toned = dark ? darkened : (value) => value;
-    const data = toned(this.figure.data.map((one) => (named ? one : unnamed(one))));
+    const data = toned(this.figure.data.map((one) => (named ? one : shortened(unnamed(one)))));
     frame?.traces.forEach((index, k) => (data[index] = { ...data[index], ...toned(frame.data[k]) }));
     const layout = { ...((width < NARROW && this.narrow) || this.figure.layout), template };
     if (!named && data.some((one) => one.meta === "end")) layout.margin = { ...layout.margin, r: undefined };
