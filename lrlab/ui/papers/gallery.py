@@ -151,8 +151,9 @@ def in_sight(name: str) -> str:
 
 def outcomes(judged: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return each outcome with its color: what reproduces comes first; a single claim has no count."""
-    counts = result.counts(judged).items()
-    return [(f"{number} {word}" if len(judged) > 1 else word, COLORS[word]) for word, number in counts]
+    counts = result.counts(judged)
+    words = {word: word.replace("agrees", "agree") if number > 1 else word for word, number in counts.items()}
+    return [(f"{number} {words[word]}" if len(judged) > 1 else word, COLORS[word]) for word, number in counts.items()]
 
 
 def sentence(line: Verdict, of: str = "") -> str:
