@@ -150,9 +150,8 @@ def _histogram(specs: dict[float, SingleIndexSpec], at: float, moment: str) -> P
     _, overlap = pairwise.eigenvalues(spec, own)
     words = (
         f"Squared overlap {overlap:.2f}, asymptotically {limit.overlap:.2f}; a random guess has "
-        f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}, threshold {limit.threshold:.3g}. Theory is "
-        f"asymptotic: at p = {spec.p} the largest eigenvalue of the bulk fluctuates about its edge, and the change is "
-        "gradual."
+        f"1/p = {1 / spec.p:.3g}. n/p = {spec.n / spec.p:.3g}; its asymptotic threshold is {limit.threshold:.3g}. At "
+        f"p = {spec.p} the largest eigenvalue of the bulk fluctuates about its asymptotic edge: the change is gradual."
     )
     figure = pairwise.histogram(spec, own, list(specs.values()))
     return {"spectrum.histogram": figure, "spectrum.histogram.words": escape(words)}
