@@ -195,13 +195,13 @@ def _success(link: Permalink, entry: ModelEntry, spec: Any, along: list[Axis]) -
 
 
 def _leave_race(link: Permalink, model: str) -> None:
-    """Switch a race off when the model changes; with a race end its number of trials and their time limit."""
+    """Switch a race off when the model changes; with a race end its trials, points and time limit."""
     link.renew([RACE.name], model)
     name = f"{link.page}:races"
     raced, races = st.session_state.get(name), controls.current(link, link.key(RACE.name), link.value(RACE.name, RACE))
     st.session_state[name] = races
     if raced and not races and not link.arrived:
-        link.forget(["trials", "max_seconds"])
+        link.forget(["trials", "max_seconds", "x-points", "y-points"])
 
 
 def _adaptive(link: Permalink, plane: bool, several: bool) -> dict[str, Any]:
