@@ -65,7 +65,8 @@ def kind(
         words = "Singular values of the coefficients, features x labels, fitted by each solver."
         return Kind("converge.estimate", partial(recovery.singular_values, None, drawn, height=height), list, words)
     elif isinstance(truth, LowRank):
-        shown = f", {recovery.SIDE} of its rows and columns" if max(truth.shape) > recovery.SIDE else ""
+        cut = [side for side, size in zip(("rows", "columns"), truth.shape, strict=True) if size > recovery.SIDE]
+        shown = f", {recovery.SIDE} of its {' and '.join(cut)}" if cut else ""
         words = f"The matrix, {truth.shape[0]} × {truth.shape[1]}{shown}."
         part, make = "matrices", partial(recovery.matrices, truth, height=height)
     elif side := spec.side:
