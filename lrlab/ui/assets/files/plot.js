@@ -9,8 +9,9 @@ const CLICK_MS = 100;
 const PLAY_MS = 6000;
 // Streamlit may end a figure and begin it again on the very same node within this time.
 const LEAVE_MS = 100;
-// Of files: pixels per millimeter, the color of text, and the font of the page with its name where it is installed.
-const PIXELS = 96 / 25.4, INK = "#1c2430", FONT = '"Source Sans", "Source Sans Pro", sans-serif';
+// Of files: pixels per millimeter, the color of text, the font of the page with its name where it is installed, and the
+// font of others, which is wider: a file that may be drawn with it is laid out for it.
+const PIXELS = 96 / 25.4, INK = "#1c2430", FONT = "'Source Sans', 'Source Sans Pro', sans-serif", OTHER = "sans-serif";
 // Millimeters below which a file has its form for phones, and pixels of a line of its legend.
 const NARROW_FILE = 120, LINE = 22;
 // While a slider is dragged, a figure with a heat map rests so many times as long as its drawing took: curves come first.
@@ -234,12 +235,14 @@ class LiveFigure {
       const entries = narrow ? data.filter((trace) => trace.name && trace.showlegend !== false).length : 0;
       const size = { width: Math.round(millimeters * PIXELS), height: layout.height + LINE * entries };
       const white = { paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff", autosize: false, ...size };
-      const printed = structuredClone({ ...layout, ...white, font: { ...layout.font, color: INK, family: FONT } });
+      const family = format === "pdf" ? FONT : OTHER;
+      const printed = structuredClone({ ...layout, ...white, font: { ...layout.font, color: INK, family } });
       const how = format === "png" ? { format, scale: 4, ...size } : { format: "svg", ...size };
       let href = await window.Plotly.toImage({ data: shown, layout: printed, config: { staticPlot: true } }, how);
       if (format !== "png") {
         const high = ((millimeters * size.height) / size.width).toFixed(2);
-        const [, svg] = decodeURIComponent(href).match(/,(.*)/s);
+        const [, drawn] = decodeURIComponent(href).match(/,(.*)/s);
+        const svg = drawn.replaceAll(`font-family: ${OTHER}`, `font-family: ${FONT}`);
         const sized = svg.replace(/<svg([^>]*) width="[^"]*" height="[^"]*"/, `<svg$1 width="${millimeters}mm" height="${high}mm"`);
         href = URL.createObjectURL(format === "pdf" ? await pdf(sized, this.label) : new Blob([sized]));
       }
