@@ -1,55 +1,25 @@
-"""Solvers of one-bit labels that use all batches so far: marginal means, and likelihood steps."""
+"""Likelihood steps on one-bit labels: noise and flips are fitted, and all batches so far count."""
 
 import math
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
 from lrlab import lowrank
 from lrlab.arrays import Array
-from lrlab.solver_entry import Generator, Iterate, Iterates, number
+from lrlab.solver_entry import Generator, Iterate, Iterates
 from lrlab.solvers.multilabel.labels import Signed
 from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
-from lrlab.solvers.one_bit_multilabel.answers import FIRST, NARROWEST, WIDEST, fitted, information
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step
 from lrlab.theory.channels import answer
+from lrlab.theory.links import SignLink
 
 FITTED = 2**14
-"""Signs of a batch for fitting width and flips: so many determine these two numbers to a few percent."""
-
-
-@stream_solver(name="marginal-mean", refuse=refuse_rank)
-def one_bit_mean(
-    problem: Any,
-    *,
-    fitted_rank: Annotated[int, number(0, 10_000, "rank of the estimate; 0 is full rank", symbol="k")] = 0,
-    rng: Generator,
-) -> Iterates:
-    r"""Marginal means.
-
-    The mean of x times sign for each label by itself: the full-rank baseline, and without iterations.
-
-    .. math:: \hat w_j \propto \sum_{i:\, j(i) = j} y_i x_i, \qquad \text{at rank } k\colon\ \hat W \leftarrow P_k(\hat
-        W)
-
-    solution    w_j of length 1 along the mean of y_i x_i over all samples of label j so far, whose expectation is a
-                multiple of w_j whatever the noise (Lemma 1); for Gaussian x least squares too, whose X^T X is n I on
-                average; at rank k the start of one-bit-power on all samples
-    converges   the error of a column is of the order sqrt(d1 / samples of its label); at rank k labels share samples
-    cost        one pass over a batch, and d1 d2 numbers
-
-    Yields after each batch, and ends with the stream, or after one pass over a table that is read again.
-
-    Reference: Plan & Vershynin (2013); Qiu, Luo, Ye, Lin (2017), Lemma 1.
-    """
-    zero = Signed(*lowrank.zero(problem.size, 1))
-    total = np.zeros(problem.size[::-1])
-    for batch in problem.batches:
-        total += mean_moment(problem, batch, zero, lambda z, y: y)[0]
-        estimate = lowrank.from_dense(total.T, min(fitted_rank, *problem.size))
-        yield Iterate(Signed(*lowrank.columns_normalized(estimate)))
-        if not problem.fresh:
-            return
+"""Signs of a batch for fitting noise and flips: so many determine these two numbers to a few percent."""
+NARROWEST, WIDEST = 1e-5, 10.0
+"""Range of the noise."""
+FIRST = SignLink(noise=0.3, flip=0.01)
+"""Starting point of the first fit."""
 
 
 @stream_solver(oracle="rank", refuse=refuse_rank)
@@ -116,3 +86,28 @@ def first_margins(problem: Any, batch: int, W: Signed) -> tuple[Array, Array]:
         if count >= FITTED:
             break
     return np.concatenate(margins)[:FITTED], np.concatenate(signs)[:FITTED]
+
+
+def information(link: SignLink, z: Array) -> float:
+    """Return the mean Fisher information of a sign about its margin z."""
+    both = [answer(link, z, 0.0, y) for y in (1.0, -1.0)]
+    return float(sum(np.mean(np.exp(at.log_chance) * at.score**2) for at in both))
+
+
+def fitted(z: Array, y: Array, start: SignLink, narrowest: float) -> SignLink:
+    """Return the link of greatest likelihood for signs y at margins z, with a noise of at least `narrowest`."""
+    # Imported here: it is not needed to start the lab.
+    from scipy.optimize import minimize
+
+    def loss(parameters: Array) -> tuple[float, Array]:
+        link = SignLink(noise=math.exp(parameters[0]), flip=parameters[1])
+        at = answer(link, z, 0.0, y)
+        by_flip = np.mean(2.0 - np.exp(-at.log_chance)) / (1.0 - 2.0 * link.flip)
+        return -float(at.log_chance.mean()), np.array([np.mean(z * at.score), by_flip])
+
+    # Without flips a single sign far on the wrong side would decide the noise, and the slope, so that the search would
+    # not leave this bound.
+    bounds = [(math.log(narrowest), math.log(WIDEST)), (1e-7, 0.45)]
+    begin = [math.log(max(start.noise, narrowest)), max(start.flip, FIRST.flip / 10)]
+    optimum = minimize(loss, begin, jac=True, bounds=bounds, method="L-BFGS-B")
+    return SignLink(noise=math.exp(optimum.x[0]), flip=float(optimum.x[1]))

@@ -86,17 +86,12 @@ def mean_moment(problem: Any, batch: int, W: Signed, weight: Weight) -> tuple[Ar
     return total, wrong / count
 
 
-def hard_residual(margins: Array, y: Array) -> Array:
-    """Return y - sign(margins): 0 if the sign is right."""
-    return y - np.sign(margins)
-
-
 def drawn_residual(fraction: float, rng: Generator) -> Weight:
-    """Return the residual of a random fraction of the signs; a sign that is not drawn counts as one that is right."""
+    """Return r = y - sign(margins), 0 if the sign is right, of a random fraction of the signs, and 0 of the others."""
     if fraction == 1:
-        return hard_residual
+        return lambda margins, y: y - np.sign(margins)
     draws = np.random.default_rng(int(rng.integers(2**63)))
-    return lambda margins, y: hard_residual(margins, y) * (draws.random(y.shape) < fraction) / fraction
+    return lambda margins, y: (y - np.sign(margins)) * (draws.random(y.shape) < fraction) / fraction
 
 
 def leading_right(H: Array, k: int, rng: Generator) -> Array:

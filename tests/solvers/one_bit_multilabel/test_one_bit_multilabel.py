@@ -13,9 +13,9 @@ from lrlab.models.one_bit_multilabel import OneBitMultilabel, Samples
 from lrlab.protocol import Stop
 from lrlab.solvers.multilabel.labels import SQUARED_SIGNS
 from lrlab.solvers.multilabel.leml import leml
-from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood, one_bit_mean
+from lrlab.solvers.one_bit_multilabel.one_bit_likelihood import one_bit_likelihood
 from lrlab.solvers.one_bit_multilabel.one_bit_power import one_bit_power
-from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml
+from lrlab.solvers.one_bit_multilabel.one_bit_tables import one_bit_leml, one_bit_mean
 
 SPEC = OneBitMultilabel(m=3000, d1=20, d2=10, rank=2, batches=6, seed=3)
 FULL = SPEC.replace(observation="full", m=1500)
