@@ -17,8 +17,7 @@ from lrlab.protocol import Stop
 from lrlab.runs.run import trial_spec
 from lrlab.solvers.low_rank import gnimc, matrix_irls
 from lrlab.solvers.low_rank.altmin import altmin
-from lrlab.solvers.low_rank.completion import als
-from lrlab.solvers.low_rank.soft_impute import soft_impute
+from lrlab.solvers.low_rank.completion import als, soft_impute
 from lrlab.solvers.low_rank.svp import svp
 from tests.solvers.driving import run
 
