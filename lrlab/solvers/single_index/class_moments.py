@@ -66,11 +66,15 @@ def class_moments(problem: SingleIndexData) -> ClassMoments:
 
 def pair_moments(problem: SingleIndexData, pairs: str) -> tuple[Array, Array]:
     """Return M/4 and M'/4 (p, p), the means of 1{answers differ} dx dx^T and 1{answers agree} dx dx^T over pairs."""
-    return _consecutive(problem) if pairs == "consecutive" else _all_pairs(problem)
-
-
-def _consecutive(problem: SingleIndexData) -> tuple[Array, Array]:
     n, p = problem.shape
+    if pairs == "all":
+        # sum over i in +, j in - of (x_i - x_j)(x_i - x_j)^T = n_- S_+ + n_+ S_- - s_+ s_-^T - s_- s_+^T, and over
+        # i < j of one class c: n_c S_c - s_c s_c^T. No pair is ever formed.
+        c, count = class_moments(problem), n * (n - 1) / 2.0
+        cross = np.outer(c.s_pos, c.s_neg)
+        own = np.outer(c.s_pos, c.s_pos) + np.outer(c.s_neg, c.s_neg)
+        differ = c.n_neg * c.S_pos + c.n_pos * c.S_neg - (cross + cross.T)
+        return differ / count, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count
     differ, agree = np.zeros((p, p)), np.zeros((p, p))
     for X, y in problem.blocks():
         whole = len(y) // 2 * 2
@@ -80,18 +84,6 @@ def _consecutive(problem: SingleIndexData) -> tuple[Array, Array]:
             # The transpose of the same array: BLAS then computes one half, and the sum is symmetric.
             moment += chosen.T @ chosen
     return differ / (n // 2), agree / (n // 2)
-
-
-def _all_pairs(problem: SingleIndexData) -> tuple[Array, Array]:
-    # sum over i in +, j in - of (x_i - x_j)(x_i - x_j)^T = n_- S_+ + n_+ S_- - s_+ s_-^T - s_- s_+^T, and over
-    # i < j of one class c: n_c S_c - s_c s_c^T. No pair is ever formed.
-    c, (n, _) = class_moments(problem), problem.shape
-    cross = np.outer(c.s_pos, c.s_neg)
-    cross += cross.T
-    count = n * (n - 1) / 2.0
-    differ = (c.n_neg * c.S_pos + c.n_pos * c.S_neg - cross) / count
-    own = np.outer(c.s_pos, c.s_pos) + np.outer(c.s_neg, c.s_neg)
-    return differ, (c.n_pos * c.S_pos + c.n_neg * c.S_neg - own) / count
 
 
 def decided(

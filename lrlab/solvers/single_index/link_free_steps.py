@@ -38,10 +38,6 @@ class Direction(NamedTuple):
     z: Array
     held_out: Array
 
-    def towards(self, end: "Direction", t: float = 1.0) -> "Direction":
-        """Return (1 - t) b + t b_end, scaled to length 1."""
-        return scaled(*((1.0 - t) * one + t * other for one, other in zip(self, end, strict=True)))
-
 
 def scaled(b: Array, z: Array, held_out: Array) -> Direction:
     """Return the direction along b (p,), with its indices."""
@@ -118,7 +114,7 @@ class Step(NamedTuple):
         """Return the direction after the step, halved until the loss does not grow."""
         # Beyond half a radian a quadratic model says nothing.
         for t in min(1.0, 0.5 / (self.length + TINY)) / 2.0 ** np.arange(8):
-            trial = self.at.towards(self.end, t)
+            trial = scaled(*((1.0 - t) * one + t * other for one, other in zip(self.at, self.end, strict=True)))
             if data.loss(self.link(trial.z)[0]) <= self.loss * (1.0 + 1e-12) + 1e-12:
                 return trial
         return self.at
@@ -138,6 +134,6 @@ class Step(NamedTuple):
         wanted = (hard_threshold(alone, s) != 0) & (h * alone**2 / 2.0 > price)
         if not wanted.any() or (wanted == (b != 0)).all():
             return moved, False
-        trial = self.at.towards(Step.of(data, self.at, self.link, wanted).end)
+        trial = scaled(*Step.of(data, self.at, self.link, wanted).end)
         costs = [data.loss(self.link(one.z)[0]) + price * np.count_nonzero(one.b) for one in (trial, moved)]
         return (trial, True) if costs[0] < costs[1] - 1e-12 else (moved, False)

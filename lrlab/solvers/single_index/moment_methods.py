@@ -8,6 +8,7 @@ from scipy.linalg import cho_factor, cho_solve
 from lrlab.linalg import hard_threshold, unit
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options
+from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import (
     SAME_ANSWERS,
     SupportSize,
@@ -87,15 +88,9 @@ def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
 
     Reference: Li (1991), "Sliced inverse regression for dimension reduction", section 3.
     """
-    n, p = problem.shape
-    square, cross, mean, answer = np.zeros((p, p)), np.zeros(p), np.zeros(p), 0.0
-    for X, y in problem.blocks():
-        square += X.T @ X
-        cross += y @ X / n
-        mean += X.sum(axis=0) / n
-        answer += float(y.sum()) / n
-    S = square / n - np.outer(mean, mean)
-    # Cov(x, y) = 2 p_+ p_- (m_+ - m_-), and Var(y) = 4 p_+ p_-.
-    cross -= answer * mean
-    b = unit(cho_solve(cho_factor(S, lower=True), cross))
-    yield Iterate(b, objective=-(float(b @ cross) ** 2) / (float(b @ S @ b) * (1.0 - answer**2)))
+    n_pos, n_neg, s_pos, s_neg, S_pos, S_neg = class_moments(problem)
+    n = n_pos + n_neg
+    mean, difference = (s_pos + s_neg) / n, s_pos / n_pos - s_neg / n_neg
+    S = (S_pos + S_neg) / n - np.outer(mean, mean)
+    b = unit(cho_solve(cho_factor(S, lower=True), difference))
+    yield Iterate(b, objective=-(n_pos * n_neg / n**2) * float(b @ difference) ** 2 / float(b @ S @ b))

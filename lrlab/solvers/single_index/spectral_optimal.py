@@ -8,10 +8,10 @@ from lrlab.arrays import Array
 from lrlab.linalg import top_eigenpairs
 from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options
-from lrlab.solvers.single_index.class_moments import ClassMoments, class_moments, format_size
+from lrlab.solvers.single_index.class_moments import class_moments, format_size
 from lrlab.solvers.single_index.family import moment_solver, needs_second_moment
 from lrlab.theory.bulk import largest_by_chance
-from lrlab.theory.spectral import Weights, link_free_weights, spike
+from lrlab.theory.spectral import link_free_weights, spike
 
 
 def predict(spec: Any, options: Options) -> dict[str, float]:
@@ -49,9 +49,11 @@ def spectral_optimal(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     for sign, word in ((1, "larger"), (-1, "smaller")):
         T = link_free_weights(moments.n_pos / n, n / p, sign)
         if T is not None:
-            value, b = leading(moments, T, p)
-            chance = largest_by_chance((T.pos / p, T.neg / p), (moments.n_pos, moments.n_neg), p)
-            found.append((chance.height(value), word, value, b))
+            weights = T.pos / p, T.neg / p
+            # Lanczos needs many steps if one response has a large negative weight: LAPACK is faster up to this size.
+            values, vectors = top_eigenpairs(moments.weighted(*weights), 1, dense=1500)
+            value, chance = float(values[0]), largest_by_chance(weights, (moments.n_pos, moments.n_neg), p)
+            found.append((chance.height(value), word, value, vectors[:, 0]))
     if not found:
         yield Iterate(np.zeros(p), note="With so few responses no link of either sign could be recovered: raise n.")
         return
@@ -60,10 +62,3 @@ def spectral_optimal(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     stands_out = f"{format_size(max(height, 0.0))} standard deviations above pure noise{other}"
     note = f"|<x, b>| assumed {word} if y = 1: the largest eigenvalue then stands out more, {stands_out}."
     yield Iterate(b, objective=-value, residual=0.0, note=note)
-
-
-def leading(moments: ClassMoments, T: Weights, p: int) -> tuple[float, Array]:
-    """Return the largest eigenvalue of (1/p) sum T(y_i) x_i x_i^T, and its unit eigenvector (p,)."""
-    # Lanczos needs many steps if one response has a large negative weight: up to this size LAPACK is faster.
-    values, vectors = top_eigenpairs(moments.weighted(T.pos / p, T.neg / p), 1, dense=1500)
-    return float(values[0]), vectors[:, 0]
