@@ -4,7 +4,6 @@ from typing import Annotated
 
 import numpy as np
 
-from lrlab.arrays import Array, Vector
 from lrlab.models.protocols import PhaseData
 from lrlab.solver_entry import Generator, Iterate, Iterates, choice
 from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, phase_solver, phases, steepness
@@ -63,14 +62,8 @@ def amplitude_flow(
         yield Iterate(z, objective=float(np.mean((distance - b) ** 2)) / 2.0, residual=residual, note=note)
         d, before = direction(g, before, d, conjugate=step == "conjugate"), g
         Ad = A @ d
-        t = fixed if step == "fixed" else suited_step(u, w, Ad, -m * float(np.vdot(g, d).real))
+        t, slope, bound = fixed, -m * float(np.vdot(g, d).real), float(w @ np.abs(Ad) ** 2)
+        if step == "conjugate":
+            curvature = float(w @ (u.conj() * Ad).real ** 2)
+            t = min(slope / max(curvature, TINY), 2.0 * slope / bound) if bound else 0.0
         z, Az = z + t * d, Az + t * Ad
-
-
-def suited_step(u: Vector, w: Array, Ad: Vector, slope: float) -> float:
-    """Return the step along d that suits the weights w. slope: minus the derivative of half the weighted sum."""
-    bound = float(w @ np.abs(Ad) ** 2)
-    if bound == 0:
-        return 0.0
-    curvature = float(w @ (u.conj() * Ad).real ** 2)
-    return min(slope / max(curvature, TINY), 2.0 * slope / bound)

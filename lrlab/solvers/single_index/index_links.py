@@ -55,11 +55,15 @@ class Rows(NamedTuple):
 
 
 class LogOdds(NamedTuple):
-    """eta(z) = sum_k c_k B_k(z) with a penalty on third differences of c (19,); parameters: their effective number."""
+    """eta(z) = sum_k c_k B_k(z) with a penalty on third differences of c (19,).
+
+    parameters: their effective number. covariance (19, 19) of c: the inverse of the penalized information.
+    """
 
     penalty: float
     c: Array = np.zeros(19)
     parameters: float = 0.0
+    covariance: Array = np.zeros((19, 19))
 
     def __str__(self) -> str:
         return f"Log-odds: {KINDS[self.penalty]}, {self.parameters:.1f} effective parameters"
@@ -68,13 +72,10 @@ class LogOdds(NamedTuple):
         """Return log-odds, their slopes and their second derivatives at z (n,)."""
         return expanded(self.c, z)
 
-    def bend(self) -> Array:
-        """Return the penalty as a matrix (19, 19)."""
-        return self.penalty * DIFFERENCES.T @ DIFFERENCES
-
     def fitted(self, rows: Rows) -> "LogOdds":
         """Minimize loss + penalty |D c|^2 / 2 from c by Newton's method; a step is halved until that falls."""
-        B, P, D = rows.splines, self.bend(), DIFFERENCES
+        B, D = rows.splines, DIFFERENCES
+        P = self.penalty * D.T @ D
         c, step, lowest = self.c, np.zeros(19), np.inf
         gram = inverse = P
         for _ in range(60):
@@ -93,7 +94,7 @@ class LogOdds(NamedTuple):
             if gradient @ step < 1e-3:
                 c = c + step
                 break
-        return self._replace(c=c, parameters=float((gram * inverse).sum()))
+        return self._replace(c=c, parameters=float((gram * inverse).sum()), covariance=inverse)
 
     def cost(self, rows: Rows) -> float:
         """Return the summed loss and 2 nats for each effective parameter, twice what a parameter gains by chance."""
@@ -150,11 +151,7 @@ class IndexLink(NamedTuple):
         import pandas as pd
 
         z = np.linspace(self.rows.z.min(), self.rows.z.max(), 101)
-        B, eta = self.rows.splines, self.link(z)[0]
-        chance = expit(self.link(self.rows.z)[0])
-        weights = self.rows.number * chance * (1.0 - chance)
-        covariance = regular_inverse((B.T * weights) @ B + self.link.bend())
-        at = expanded(np.eye(19), z)[0]
-        wide = 1.96 * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", at, covariance, at), 0.0))
+        eta, B = self.link(z)[0], expanded(np.eye(19), z)[0]
+        wide = 1.96 * np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", B, self.link.covariance, B), 0.0))
         columns = {"probability": expit(eta), "low": expit(eta - wide), "high": expit(eta + wide)}
         return pd.DataFrame({"index": self.center + self.scale * z, **columns})

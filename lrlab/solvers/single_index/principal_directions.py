@@ -1,24 +1,22 @@
 """Directions in which second moments depend on the response: principal Hessian directions, and SAVE."""
 
-from typing import Any
-
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigh
 
 from lrlab.linalg import unit
 from lrlab.models.protocols import SingleIndexData
-from lrlab.solver_entry import Generator, Iterate, Iterates, Options
+from lrlab.solver_entry import Generator, Iterate, Iterates
 from lrlab.solvers.single_index.class_moments import class_moments
 from lrlab.solvers.single_index.family import moment_solver, needs_samples, needs_second_moment, needs_some_moment
 from lrlab.theory.spectral import hessian_overlap
 
 
-def predict_phd(spec: Any, options: Options) -> dict[str, float]:
-    """Return the overlap of principal Hessian directions."""
-    return {"limit_overlap": hessian_overlap(spec.link_function.moments, spec.n / spec.p)}
-
-
-@moment_solver(needs_samples, needs_second_moment, predict=predict_phd, simulate=True)
+@moment_solver(
+    needs_samples,
+    needs_second_moment,
+    predict=lambda spec, options: {"limit_overlap": hessian_overlap(spec.link_function.moments, spec.n / spec.p)},
+    simulate=True,
+)
 def phd(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Principal Hessian directions (PHD).
 
