@@ -75,7 +75,7 @@ class LogOdds(NamedTuple):
     def fitted(self, rows: Rows) -> "LogOdds":
         """Minimize loss + penalty |D c|^2 / 2 from c by Newton's method; a step is halved until that falls."""
         B, D = rows.splines, DIFFERENCES
-        P = self.penalty * D.T @ D
+        P: Array = self.penalty * D.T @ D
         c, step, lowest = self.c, np.zeros(19), np.inf
         gram = inverse = P
         for _ in range(60):

@@ -92,7 +92,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
                 yield shown(data, best, note)
         elif data.s == X.shape[1] and first.held_out(data) - best.held_out(data) <= max(6.0, 0.3 * data.s):
             note += ". No refinement predicts held-out responses better"
-            yield shown(data, first._replace(choosing=False), note, ends=best)
+            yield shown(data, first._replace(unsettled=0.0), note, ends=best)
             return None
     at = best.at
     while True:
@@ -119,9 +119,10 @@ def rounds(data: Data, at: Direction, links: Sequence[LogOdds]) -> Iterator[Step
         rows = Rows.of(at.held_out, data.answers, h)
         links = [link.fitted(rows) for link in links]
         link = min(links, key=lambda link: link.cost(rows))
-        step = Step.of(data, at, link, support | (at.b != 0))._replace(choosing=len(links) > 1, pursuing=pursuing)
+        unsettled = 1.0 if pursuing else 0.01 if len(links) > 1 else 0.0
+        step = Step.of(data, at, link, support | (at.b != 0))._replace(unsettled=unsettled)
         yield step
-        if step.is_short and not step.choosing and not pursuing:
+        if step.is_short and not unsettled:
             return
         links, h = links if number < 3 else [link], step.h
         at, pursuing = step.pursued(data) if pursuing else (step.moved(data), False)
@@ -169,7 +170,6 @@ def shown(data: Data, step: Step, note: str, ends: Step | None = None) -> Iterat
     entries, n = np.count_nonzero(step.at.b), len(data.answers)
     sparse = f", {entries} entries" if entries < len(step.at.b) else ""
     note = f"Start: {note}. {step.link}, leave-one-out loss {step.held_out(data) / n:.3g}{sparse}."
-    # A direction that stands still under one link may move under the next.
-    residual = max(step.length, 0.01 * step.choosing, float(step.pursuing))
     # Intervals are computed on access: in a sweep only for the last iterate.
-    return Iterate(step.at.b, step.loss / n, residual, note, intervals=cache(partial(intervals, data, ends or step)))
+    known = cache(partial(intervals, data, ends or step))
+    return Iterate(step.at.b, step.loss / n, max(step.length, step.unsettled), note, intervals=known)

@@ -68,7 +68,7 @@ def why_none(data: Data, one: Step, rows: Array) -> str:
     if n < 7 * k and (unexplained := one.unexplained(data)) > 0.8:
         words = f"the link predicts {max(0.0, 1.0 - unexplained):.0%} of the information in unseen responses"
         return f"{words}, which takes at least 7 responses per entry, this has {n / k:.3g}"
-    if one.pursuing:
+    if one.unsettled == 1.0:
         return "the support may still change, more iterations settle it"
     if not one.is_short:
         return "the direction is not the best one under its link"

@@ -48,8 +48,8 @@ def scaled(b: Array, z: Array, held_out: Array) -> Direction:
 class Step(NamedTuple):
     """A direction, its link and summed loss, and the end of the Newton step from there, whose b is not scaled.
 
-    ascent (p,): minus the gradient of the loss, X^T psi. choosing: whether links compete. pursuing: whether the support
-    may still change.
+    ascent (p,): minus the gradient of the loss, X^T psi. unsettled: 1 while the support may still change, .01 while
+    links compete, as a direction that stands still under one of them may move under the next.
     """
 
     at: Direction
@@ -59,8 +59,7 @@ class Step(NamedTuple):
     ascent: Array
     psi: Array
     h: Array
-    choosing: bool = False
-    pursuing: bool = False
+    unsettled: float = 0.0
 
     @classmethod
     def of(cls, data: Data, at: Direction, link: LogOdds, support: Mask, *, exact: bool = False) -> "Step":
