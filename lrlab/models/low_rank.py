@@ -66,8 +66,8 @@ class LowRankSpec(Spec):
 
     @property
     def largest_guess(self) -> int:
-        """Largest candidate rank: at most 50, half of the possible ones, and as many unknowns as measurements."""
-        most = self.assumed_rank or max(1, min(50, min(self.size) // 2))
+        """Largest candidate rank: at most 50, 2 or half of the possible ones, and as many unknowns as measurements."""
+        most = self.assumed_rank or min(50, *self.size, max(2, min(self.size) // 2))
         return max(k for k in range(1, most + 1) if k == 1 or self.unknowns(k) <= self.measurements)
 
     def unknowns(self, rank: int) -> int:

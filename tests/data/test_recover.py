@@ -115,6 +115,9 @@ def test_a_constant_makes_linear_terms_part_of_the_form():
     linear = y + X @ rng.standard_normal(8) - 4.0
     with_linear = lrlab.recover(linear, X, model="polynomial-network", constant=True, r=4)
     assert np.allclose(with_linear.problem.predict(with_linear.estimate, X), linear)
+    # A line has rank 2.
+    line = lrlab.recover(3.0 + X[:, 0], X[:, :1], model="polynomial-network", constant=True)
+    assert np.allclose(line.problem.predict(line.estimate, X[:, :1]), 3.0 + X[:, 0])
 
 
 def test_dependent_and_zero_columns_change_nothing_that_is_measured():
