@@ -40,7 +40,8 @@ class Comparison(NamedTuple):
     @classmethod
     def of(cls, name: str, losses: Vector, baseline: Vector, root: bool = False) -> "Comparison":
         """Return a mean loss, or the root of one, with its sampling error."""
-        mean, error = float(np.mean(losses)), 1.96 * float(np.std(losses)) / np.sqrt(max(1, len(losses)))
+        mean = float(np.mean(losses))
+        error = 1.96 * float(np.std(losses)) / np.sqrt(len(losses)) if len(losses) > 1 else np.nan
         if not root:
             return cls(name, mean, error, float(np.mean(baseline)))
         return cls(name, np.sqrt(mean), error / (2 * np.sqrt(mean) or 1.0), float(np.sqrt(np.mean(baseline))))
