@@ -17,7 +17,7 @@ from lrlab.arrays import Array
 from lrlab.data.dataset import dataset_of
 from lrlab.data.recover import recover
 from lrlab.lowrank import LowRank
-from lrlab.parameters import InputError, Parameter, Value
+from lrlab.parameters import Parameter, Value, require_known
 from lrlab.runs.trace import Trace
 
 
@@ -191,8 +191,7 @@ class LowRankImputer(OneToOneFeatureMixin, TransformerMixin, SolverEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Fit to a table X (n, d) with nan for missing entries."""
         X = self.checked(X)
-        if self.scaling not in ("columns", "none"):
-            raise InputError("scaling", "one of columns, none", self.scaling, "take columns")
+        require_known(self.scaling, ("columns", "none"), what="scaling")
         known, scaled = ~np.isnan(X), self.scaling == "columns"
         self.empty_ = ~known.any(axis=0)
         places = ", ".join(str(place + 1) for place in np.flatnonzero(self.empty_))

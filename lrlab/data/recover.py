@@ -23,9 +23,8 @@ from lrlab.data.spec import Comparison, DataSpec, Packed, held, spec_class
 from lrlab.data.vectors import MagnitudesSpec, ResponsesSpec
 from lrlab.engine import solve
 from lrlab.models.multilabel import Multilabel
-from lrlab.parameters import InputError, Parameter, counted, declared, nearest, require_known, settle
+from lrlab.parameters import InputError, Parameter, counted, declared, require_known, settle
 from lrlab.plugins import AnySolver
-from lrlab.protocol import Spec
 from lrlab.runs.job import Job, make_job
 from lrlab.runs.trace import Trace
 
@@ -108,18 +107,13 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
 
 def kind_of(model: str) -> type[DataSpec]:
     """Return the class of specs of a model with your data."""
-    base = catalog.MODELS.get(str(model), Spec)
-    for kind in KINDS:
-        if issubclass(base, kind.models):
-            return spec_class(kind, base)
-    names = data_models()
-    raise InputError("model", f"one of {', '.join(names)}", model, nearest(model, names) or "take one of these")
+    require_known(model, kinds := data_models(), what="model")
+    return spec_class(kinds[model], catalog.MODELS[model])
 
 
-def data_models() -> tuple[str, ...]:
-    """Return the names of models that your data can have."""
-    bases = tuple(base for kind in KINDS for base in kind.models)
-    return tuple(name for name, spec in catalog.MODELS.items() if issubclass(spec, bases))
+def data_models() -> dict[str, type[DataSpec]]:
+    """Return the models that your data can have, and their kinds."""
+    return {name: kind for name, spec in catalog.MODELS.items() for kind in KINDS if issubclass(spec, kind.models)}
 
 
 @dataclass(frozen=True, eq=False)
