@@ -99,5 +99,6 @@ def model_of(y: Any, X: Any, Z: Any) -> str:
         values = words_or_numbers(y)
         if values.dtype.kind == "U" or len(np.unique(values)) <= 2:
             return "flipped-logistic"
+    numbers("X", X, 2)
     remedy = "polynomial-network for y = x^T L x, phase-retrieval for y = |<a, x>|"
     raise InputError("model", "named for numbers y and one table X", "nothing", remedy)

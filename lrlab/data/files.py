@@ -32,6 +32,7 @@ MAX_COLUMNS = 100_000
 MAX_RATIO, RATIO_FROM = 200, 2**26
 """Beyond RATIO_FROM bytes, a packed file that grows by more than the ratio holds no data."""
 UNPACKERS: dict[bytes, Callable[[BufferedReader], BufferedIOBase]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
+LISTS = ("feature_names", "label_names")
 PLAIN, NUMBERS = "fiubU", "fiubcU"
 """Kinds of numpy's types: names with real numbers, and also complex ones."""
 
@@ -104,10 +105,8 @@ class Source(NamedTuple):
     def require_few(self, count: int, what: str) -> None:
         """Raise InputError for too many columns."""
         if count > MAX_COLUMNS:
-            got = f"{printable(self.path.name)} with {count:,}"
-            raise InputError(
-                "file", f"at most {MAX_COLUMNS:,} {what}", got, "leave some out, or write svmlight or .npz"
-            )
+            got, remedy = f"{printable(self.path.name)} with {count:,}", "leave some out, or write svmlight or .npz"
+            raise InputError("file", f"at most {MAX_COLUMNS:,} {what}", got, remedy)
 
     def require_room(self, size: int, what: str) -> None:
         """Raise InputError for data that would exceed the limit, before they are in memory."""

@@ -24,7 +24,7 @@ from lrlab import catalog
 from lrlab.arrays import Array, Mask, Matrix, Vector
 from lrlab.data.arrays import LARGEST
 from lrlab.data.dataset import MEANING, SCALINGS, Dataset, dataset_of, in_units, units_of
-from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, Source, names_of, read_arrays
+from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, LISTS, Source, names_of, read_arrays
 from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
 from lrlab.lowrank import LowRank, rows_of
 from lrlab.model_entry import Measure
@@ -40,11 +40,7 @@ from lrlab.solvers.multilabel.predictors import Affine, KernelRank
 MOST_AREAS = 10**7
 """Most scores of held-out samples for the AUC of labels: beyond that, sorting takes longer than an iteration."""
 NAMES = ("precision_3", "precision_1", "precision_5", "ndcg_3", "ndcg_5", "hamming", "auc")
-MACRO = {
-    "macro_auc": Measure(
-        "AUC of a label", "mean area under the ROC curve over labels, on held-out samples", rising=True
-    )
-}
+MACRO = Measure("AUC of a label", "mean area under the ROC curve over labels, on held-out samples", rising=True)
 FIRST = ("leml", "binary-relevance")
 """Solvers that compete if you name none."""
 Settings = dict[str, Value]
@@ -67,7 +63,7 @@ METRICS = (*(f"precision@{k}" for k in PLACES), *(f"ndcg@{k}" for k in GAINS), "
 VERSION = 2
 KINDS: Mapping[str, type[Any]] = {kind.__name__: kind for kind in (LowRank, Signed, Affine, KernelRank, Compressed)}
 """Classes of estimates that a file can name; lrlab constructs no other class from a file."""
-ESTIMATE, LISTS = "estimate_", ("feature_names", "label_names")
+ESTIMATE = "estimate_"
 PARTS = ("lrlab_model", "kind", "sizes", "scaling", "units", *LISTS)
 
 
@@ -204,9 +200,8 @@ class LabelProblem(DataProblem, MultilabelProblem):
         """Return the positive training samples of each label, and its AUC on held-out samples."""
         areas = ranking.label_areas(trace.estimate.estimate.scores(self.X_test), self.Y_test, self.mask_test)
         on = np.asarray(self.Y.sum(axis=0)).ravel().astype(int)
-        return pd.DataFrame(
-            {"label": self.columns.names, "positive training samples": on, "AUC on held-out samples": areas}
-        )
+        columns = {"label": self.columns.names, "positive training samples": on, "AUC on held-out samples": areas}
+        return pd.DataFrame(columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,7 +211,7 @@ class LabelsSpec(DataSpec):
     models = (Multilabel,)
     free: ClassVar[tuple[str, ...]] = ("rank",)
     sizes: ClassVar[tuple[str, ...]] = ("n", "d", "labels", "observed")
-    data_metrics = {name: FAMILY.measures[name] for name in NAMES} | MACRO
+    data_metrics = {name: FAMILY.measures[name] for name in NAMES} | {METRIC: MACRO}
     watched, usual = False, "leml"
 
     n: Annotated[int, Parameter(meaning="number of samples", low=1, high=1e9)] = 2

@@ -16,22 +16,20 @@ from scipy.sparse import csr_array
 from lrlab.data.arrays import numbers
 from lrlab.data.columns import Given, ask_sentinel, features, quoted, side_features, understood, without_row_names
 from lrlab.data.dataset import FORMS, Dataset, LabelChoice, Labels, choose_labels, dataset_of, matching
-from lrlab.data.files import NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
+from lrlab.data.files import LISTS, NUMBERS, File, Source, data_suffix, names_of, number, printable, read_arrays
 from lrlab.data.formats import is_svmlight, read_arff, read_svmlight
-from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, Hints, require_unused
+from lrlab.data.hints import COMPLETION, MATRIX, NOTHING, PATTERNS, TRIPLES, Hints, require_unused
 from lrlab.data.tables import read_frame, without
 from lrlab.parameters import InputError, counted
 
 FORMATS = dict.fromkeys((".csv", ".tsv", ".txt", ".dat", ".data"), "CSV") | {".npz": ".npz", ".parquet": "parquet"}
 FORMATS |= {".arff": "ARFF", **dict.fromkeys((".svm", ".svmlight", ".libsvm"), "svmlight")}
 """Formats by the suffixes of files."""
-NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "A": "X", "masks": "X", "Z": "Z"}
+NAMES = {"y": "y", "table": "y", "patterns": "y", "X": "X", "x": "X", "A": "X", "masks": "X", "Z": "Z"}
 """Roles of the arrays of an npz."""
 PLACES = ("rows", "columns")
-LISTS = ("feature_names", "label_names")
 MARKS = dict.fromkeys(("true", "yes", "t", "y"), 1.0) | dict.fromkeys(("false", "no", "f", "n"), 0.0)
-MARKS |= dict.fromkeys(("?", "", "nan", "na", "none", "<na>"), np.nan)
-"""Words for positive, negative and unknown labels, besides the numbers 1, 0 and -1."""
+"""Words for positive and negative labels, besides the numbers 1, 0 and -1."""
 MOST_WORDS = 1000
 """Most different words in a column of features next to labels."""
 
@@ -42,7 +40,7 @@ def opened(path: File) -> Source:
         raise InputError("file", "the path of a file", type(path).__name__, "give tables and arrays to lrlab.recover")
     suffix = data_suffix(Path(path))
     if suffix not in FORMATS:
-        raise InputError("file", f"one of {', '.join(FORMATS)}", printable(Path(path).name), "convert or rename it")
+        raise InputError("file", f"one of {', '.join(FORMATS)}", printable(Path(path).name), "unpack or convert it")
     source = Source(Path(path), FORMATS[suffix])
     return source._replace(kind="svmlight") if suffix == ".txt" and is_svmlight(source) else source
 
@@ -53,10 +51,7 @@ def read_given(path: File, hints: Hints = NOTHING) -> Given:
     if source.kind == ".npz":
         given = _of_arrays(source, hints)
     else:
-        if source.kind == "ARFF":
-            frame, form = without(read_arff(source)[0], hints.missing), ""
-        else:
-            frame, form = read_frame(source, hints.missing)
+        frame, form, _ = _table(source, hints.missing)
         given = understood(frame, form, hints)
     sides = ("X", "row", hints.rows, given.rows), ("Z", "column", hints.columns, given.names)
     for side, what, file, members in sides:
@@ -71,24 +66,38 @@ def read_given(path: File, hints: Hints = NOTHING) -> Given:
     return given
 
 
+def _table(source: Source, missing: str) -> tuple[pd.DataFrame, str, LabelChoice | None]:
+    """Return the table of a file, words on its form, and the labels that ARFF states."""
+    if source.kind != "ARFF":
+        return *read_frame(source, missing), None
+    frame, stated = read_arff(source)
+    return without(frame, missing), "", stated
+
+
 def _of_arrays(source: Source, hints: Hints) -> Given:
     """Return the arrays of an npz by their roles."""
     require_unused({"y": hints.y, "Z": hints.Z, "duplicates": hints.duplicates}, "an .npz, whose arrays have names")
     arrays = read_arrays(source, {*NAMES, *PLACES}.__contains__, NUMBERS)
+    with np.load(source.path) as archive:
+        others = printable(", ".join(name for name in archive if name not in arrays))[:200]
     by_role: dict[str, Any] = {NAMES[name]: array for name, array in arrays.items() if name in NAMES}
     sides = sum(name in PLACES for name in arrays)
     if "y" not in by_role or len(by_role) + sides < len(arrays) or sides == 1:
-        got = ", ".join(arrays) or "none of them"
+        got = ", ".join(filter(None, [*arrays, others])) or "none of them"
         need = f"an .npz with arrays y, X and Z ({', '.join(NAMES)}), or rows, columns and y"
-        raise InputError("file", need, got, "save it with y=...")
+        raise InputError("file", need, got, "save it with y=..., or say kind=labels for labels Y")
     words = ", ".join(f"{name} {'x'.join(map(str, np.shape(array)))}" for name, array in arrays.items())
-    y = by_role["y"]
+    words += f", without {others}" if others else ""
+    y, models = by_role["y"], {MATRIX: COMPLETION, TRIPLES: COMPLETION, PATTERNS: "phase-retrieval"}
+    several = y.ndim > 1 and 1 not in y.shape and hints.kind not in models
+    require_unused({"kind": several and hints.kind}, "arrays y of several dimensions")
     if y.ndim > 1 and y.dtype.kind in "fiu":
         y = by_role["y"] = _with_gaps(y.astype(np.float64), hints.missing)
         ask_sentinel("y", y.ravel(), hints)
     if sides:
         by_role["y"] = (arrays["rows"], arrays["columns"], y)
-    return Given(**by_role, words=f"arrays {words}", model=COMPLETION if hints.kind == MATRIX else "")
+    kind = hints.kind or (PATTERNS if "patterns" in arrays else "")
+    return Given(**by_role, words=f"arrays {words}", model=models.get(kind, ""))
 
 
 def _with_gaps(array: np.ndarray, missing: str) -> np.ndarray:
@@ -130,12 +139,7 @@ def read(
     elif source.kind == ".npz":
         data = _labelled_arrays(source, choice, unlabelled, missing)
     else:
-        stated, form = None, ""
-        if source.kind == "ARFF":
-            frame, stated = read_arff(source)
-            frame = without(frame, missing)
-        else:
-            frame, form = read_frame(source, missing)
+        frame, form, stated = _table(source, missing)
         data = _labelled(frame, choice or stated, like, unlabelled)
         data = replace(data, notes=(*data.notes, *([f"Form: {form}."] if form else [])))
     if unlabelled and like and not data.L:
@@ -166,13 +170,13 @@ def _labelled(frame: pd.DataFrame, choice: LabelChoice | None, like: Dataset | N
 
 def label_marks(title: str, column: pd.Series) -> np.ndarray:
     """Return a column of labels as 1, 0 or -1, and nan for unknown ones."""
-    places, values = pd.factorize(column, use_na_sentinel=False)
+    places, values = pd.factorize(column)
     marks = [MARKS.get(word, number(word)) for word in (str(value).strip().lower() for value in values)]
-    # `in` finds the nan of MARKS by identity.
-    if wrong := [value for value, mark in zip(values, marks, strict=True) if mark not in (1, 0, -1, np.nan)]:
+    if wrong := [value for value, mark in zip(values, marks, strict=True) if mark not in (1, 0, -1)]:
         need = "1, 0 or nothing in all rows"
         raise InputError(f"label {title[:60]}", need, wrong[0], "check which columns are labels")
-    return np.array(marks, dtype=np.float64)[places]
+    # An unknown one has place -1, the last.
+    return np.array([*marks, np.nan], dtype=np.float64)[places]
 
 
 def _labelled_arrays(source: Source, choice: LabelChoice | None, unlabelled: bool, missing: str) -> Dataset:

@@ -59,7 +59,8 @@ FILES = {
     "table.csv": ("f0,f1,f2,l0,l1\n" + rows(), "l0, l1"),
     "semicolons.csv": ("f0;f1;f2;l0;l1\n" + rows(";").replace(".", ","), 2),
     "words.csv": ("f0,f1,f2,l0,l1\n" + "".join(
-        ",".join([*(f"{v:g}" for v in x), *("yes" if t else "no" for t in y)]) + "\n" for x, y in zip(X, Y, strict=True)
+        ",".join([*(f"{v:g}" for v in x), "+1" if y[0] else "no", "yes" if y[1] else "-0.0"]) + "\n"
+        for x, y in zip(X, Y, strict=True)
     ), "last:2"),
 }  # fmt: skip
 
@@ -156,23 +157,20 @@ def test_unknown_labels_are_neither_on_nor_off(tmp_path):
         ("f.svm", {"kind": "matrix"}, "kind must be left out"),
         ("f.svm", {"missing": "9"}, "missing must be left out for svmlight"),
         ("f.npz", {"missing": "NA"}, "missing must be a number for an .npz"),
+        ("m.npz", {"kind": "responses"}, "kind must be left out for arrays y of several dimensions"),
+        ("none.csv", {"model": "one-bit-sensng"}, "model must be one of one-bit-sensing"),
         ("y.npz", {"y": "1"}, "y must be left out for an .npz"),
         ("f.csv", {"y": "1", "kind": "matrix"}, "y must be left out for kind=matrix"),
     ],
 )
 def test_statements_without_effect_are_refused(name, stated, sentence, tmp_path):
     np.savez(tmp_path / "f.npz", X=X, Y=Y)
+    np.savez(tmp_path / "m.npz", y=X)
     np.savez(tmp_path / "y.npz", X=X, y=Y[:, 0])
     (tmp_path / "f.svm").write_text(pairs(0))
     (tmp_path / "f.csv").write_text("a,b,c\n" + "1,2,3\n" * 9)
     with pytest.raises(lrlab.InputError, match=sentence):
         read_task(tmp_path / name, Hints(**stated), labels=2 if name == "f.npz" else None)
-
-
-def test_numbers_with_a_sign_are_labels(tmp_path):
-    for name, content in (("words.csv", "a,l\n1,+1\n2,no\n"), ("numbers.csv", "a,l\n1,1\n2,-0.0\n")):
-        (tmp_path / name).write_text(content)
-        assert np.array_equal(dense(read(tmp_path / name, 1).Y), [[1], [0]])
 
 
 def test_a_column_that_counts_the_rows_is_no_feature(tmp_path):
