@@ -26,11 +26,11 @@ ROLES = (
 """Names of the columns of a matrix's rows and of its columns."""
 VALUES, TIMES = ("rating", "ratings", "value", "score", "stars"), ("timestamp", "time", "date", "datetime")
 """Last words of the names of the columns of values and of times."""
-IDENTIFIERS = ("", "index", "id", "unnamed0", *ROLES[0])
-"""Names of a first column whose whole numbers name the rows."""
+IDENTIFIERS, LAST_ID = ("", "index", "id", "unnamed0", *ROLES[0]), re.compile(r"([\W_][iI]|[a-z]I)[dD]$")
+"""Names, and their last word, of a first column whose whole numbers name the rows."""
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Scales of ratings; a 0 below them may mean no rating."""
-MOST_WORDS = 10
+MOST_WORDS = 60
 """Most words of a feature; each word becomes a column of 0 and 1."""
 
 
@@ -94,10 +94,10 @@ def without_row_names(
 
     used: columns that hold data. words: words may be names.
     """
-    title, first = frame.columns[0], frame.iloc[:, 0]
+    title, first = str(frame.columns[0]), frame.iloc[:, 0]
     if len(frame.columns) < 3 or title in used:
         return frame, ()
-    numbered = pd.api.types.is_integer_dtype(first) and plain(str(title)) in IDENTIFIERS
+    numbered = pd.api.types.is_integer_dtype(first) and (plain(title) in IDENTIFIERS or LAST_ID.search(title))
     worded = (words or not title) and not pd.api.types.is_numeric_dtype(first) and len(first) > 2
     named = (numbered or worded) and first.is_unique
     return (frame.iloc[:, 1:], tuple(map(str, first))) if named else (frame, ())
@@ -113,7 +113,7 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
     value = next((name for name in names if plain(name).endswith(VALUES)), "")
     times = (name for name in names if plain(name).endswith(TIMES))
     time = min(times, key=lambda name: plain(name) not in TIMES, default="")
-    rest = [name for name in names if name not in (row, value, time)]
+    rest = [name for name in names if name not in (row, column, value, time)]
     repeated = all(frame[name].nunique() < len(frame) for name in (row, *rest) if name)
     if row and value and not column and len(rest) == 1 and repeated and not pd.api.types.is_float_dtype(frame[rest[0]]):
         column = rest[0]
@@ -122,15 +122,17 @@ def triple_columns(frame: pd.DataFrame, hints: Hints) -> tuple[str, str, str, st
         few = len(names) == 3 or (len(names) == 4 and (time or names[3] == "4"))
         if not (hints.kind == TRIPLES and len(names) > 1) and not (few and _are_triples(frame)):
             return None
-        row, column = names[:2]
+        # An identifier of each entry, such as of a review, names no row or column.
+        sides = iter(sorted(filter(None, (*rest, time)), key=lambda name: frame[name].is_unique))
+        row, column = row or next(sides, ""), column or next(sides, "")
     value = value or next((name for name in names if name not in (row, column, time)), "")
     # A duration, such as watch_time, is a value if there is no other.
     value = value or (time if plain(time) not in TIMES else "")
-    if not value:
+    if not (column and value):
         third = f"the third column is called {printable(time)}" if time else "there are two columns"
         got, remedy = f"pairs without a value ({third})", "add a column `value`: pairs alone leave no entry unknown"
         raise InputError("ratings", "triples of row, column and value", got, remedy)
-    return row, column, value, time if time != value else ""
+    return row, column, value, time if time not in (column, value) else ""
 
 
 def _are_triples(frame: pd.DataFrame) -> bool:
@@ -141,10 +143,10 @@ def _are_triples(frame: pd.DataFrame) -> bool:
         return False
     if not all(side.nunique() < len(side) for side in sides):
         return False
-    if not any(map(pd.api.types.is_numeric_dtype, sides)):
-        return True
-    whole = all(map(pd.api.types.is_integer_dtype, sides)) and 0 <= pairs.min(axis=None) and 5 < pairs.max(axis=None)
-    return bool(whole and len(frame) >= 20 and pairs.duplicated().mean() < 0.1)
+    numeric = [side for side in sides if pd.api.types.is_numeric_dtype(side)]
+    whole = all(pd.api.types.is_integer_dtype(side) and side.min() >= 0 for side in numeric)
+    many = pairs.max(axis=None) > 5 if len(numeric) == 2 else min(side.nunique() for side in sides) > 10
+    return bool(not numeric or (whole and many and len(frame) >= 20 and pairs.duplicated().mean() < 0.1))
 
 
 def _require_no_totals(frame: pd.DataFrame, name: str) -> None:
@@ -159,11 +161,11 @@ def _require_no_totals(frame: pd.DataFrame, name: str) -> None:
 
 def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: Hints) -> Given:
     """Return the target column as responses, second vectors, and the other columns as features."""
-    response, rest = frame[target], frame.drop(columns=target)
+    response, rest, what = frame[target], frame.drop(columns=target), f"response column {printable(target)[:60]}"
     if response.isna().any():
         got = f"none in row {int(np.argmax(response.isna())) + 1}"
         remedy = "name another column by y, leave the row out, or say kind=matrix"
-        raise InputError(f"response column {printable(target)[:60]}", "known in all rows", got, remedy)
+        raise InputError(what, "known in all rows", got, remedy)
     for name, column in frame.select_dtypes("number").items():
         ask_sentinel(f"column {name}", column.to_numpy(np.float64), hints, ratings=name != target)
     X, columns, notes = features(rest.drop(columns=list(second), errors="ignore"))
@@ -173,7 +175,8 @@ def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: H
     Z = features(frame[list(second)])[0] if second else None
     numeric, model = pd.api.types.is_numeric_dtype(response), hints.model
     y: Vector = response.to_numpy(np.float64) if numeric else response.astype(str).to_numpy(str)
-    kinds = np.unique(y)
+    if len(kinds := np.unique(y)) == 1:
+        raise InputError(what, "of at least two values", f"only {kinds[0]}", "name another column by y, or add rows")
     if not numeric:
         form = f"{len(kinds)} words: {', '.join(map(str, kinds[:3]))}"
     elif len(kinds) == 2:
@@ -216,14 +219,13 @@ def features(
         if (missing := ~np.isfinite(column.to_numpy(np.float64)) if numeric else column.isna().to_numpy()).any():
             at, what = int(np.argmax(missing)), "finite number" if numeric else "word"
             got = f"{column.iloc[at]} in row {at + 1}"
-            raise InputError(
-                f"column {name[:60]}", f"a {what} in each row", got, "fill it in, or leave the row or column out"
-            )
+            remedy = "fill it in, or leave the row or column out"
+            raise InputError(f"column {name[:60]}", f"a {what} in each row", got, remedy)
         if numeric and not words:
             counted.append(column.rename(name))
             continue
         words = words or (list(column.cat.categories) if listed else sorted(set(column.astype(str))))
-        if len(words) > most or not all(isinstance(value, str) for value in column):
+        if len(words) > most:
             got = f"{len(words)} words such as {words[0]}"
             remedy = "leave the column out, code its words, or say kind=triples if they name rows of a matrix"
             raise InputError(f"column {name[:60]}", f"of numbers, or of at most {most:,} words", got, remedy)
@@ -258,9 +260,8 @@ def _triples(frame: pd.DataFrame, roles: Sequence[str], hints: Hints) -> Given:
     if twice.any():
         if not hints.duplicates:
             got = f"{frame[row][twice].iloc[0]}, {frame[column][twice].iloc[0]} twice"
-            raise InputError(
-                "ratings", "one value per row and column", got, "keep the last or their mean by duplicates"
-            )
+            remedy = "keep the last or their mean by duplicates"
+            raise InputError("ratings", "one value per row and column", got, remedy)
         newest = f" by {quoted(time)}" if time and hints.duplicates == "last" else ""
         said = f", {counted(twice.sum(), 'duplicate')}: their {hints.duplicates}{newest}"
         ordered = frame.iloc[np.argsort(_moments(time, frame[time]), kind="stable")] if newest else frame

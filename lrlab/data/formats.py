@@ -38,7 +38,7 @@ END = 2**31 - 1
 """Bound on indices and labels."""
 SIZES = re.compile(r"\s*+(\d{1,10}+)\s++(\d{1,10}+)\s++(\d{1,10}+)\s*+", re.ASCII)
 """The first line of the extreme classification repository's format, which no row of svmlight matches."""
-PAIRS = re.compile(r"[\d,]*+(\s++\d++:\S*+)++\s*+(#.*)?|", re.ASCII)
+PAIRS = re.compile(r"[-+\d.,]*+(\s++(qid|\d++):\S*+)++\s*+(#.*)?|", re.ASCII)
 """A row of pairs, or an empty line."""
 
 

@@ -26,16 +26,15 @@ THOUSANDS = {
 }
 """Numbers with thousands separators, by the decimal mark."""
 CURRENCIES = "$€£¥"
-SIGNS = str.maketrans(dict.fromkeys("\xa0\u202f\u2009'’", " ") | {"−": "-"} | dict.fromkeys(CURRENCIES, ""))
-"""Other forms of a space between thousands and of a minus sign; currency signs do not count."""
+SIGNS = str.maketrans("\xa0\u202f\u2009'’−(", "     --", f"){CURRENCIES}")
+"""Other forms of a space between thousands and of a minus sign, such as parentheses; currency signs do not count."""
 SWAPPED = str.maketrans(".,", ",.")
 SNIFFED = 100
 """Number of rows that decide the separator."""
-FAULTS = ["#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!"]
+FAULTS = ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
 """What a spreadsheet writes instead of a value."""
-MISSING = ["?", "-", "none", "na", "nan", "null", *FAULTS]
-"""Marks of a missing value, in lower case, in addition to pandas' list."""
-KNOWN_MISSING = {*MISSING, "", *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
+MISSING = {"?", "-", "none", *FAULTS, *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
+"""Marks of a missing value, in lower case: pandas' list and more."""
 
 # A field in open quotes may have any length until a sentence names it.
 csv.field_size_limit(2**31 - 1)
@@ -96,7 +95,7 @@ class Dialect(NamedTuple):
 
     def numeric(self, field: str) -> bool:
         """Return whether a field is a number, or a missing one."""
-        return self.is_number(field) or field.lower() in KNOWN_MISSING
+        return self.is_number(field) or field.lower() in MISSING
 
 
 def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
@@ -112,8 +111,9 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     dialect = sniffed(lines)
     whole = list(dialect.rows(lines))
     rows = [row for row in whole if row.width]
-    # Lines of one field above a table describe it.
-    above = next((k for k, row in enumerate(rows) if row.width > 1), 0)
+    # Lines of one field above a table, or of words and empty fields, describe it.
+    cells = enumerate(dialect.fields(row.text) for row in rows)
+    above = next((k for k, row in cells if any(row[1:]) or (row[1:] and dialect.numeric(row[0]))), 0)
     comments = [row for row in whole if not row.width]
     later = sum(row.line > rows[above].line for row in comments) if rows else 0
     rows = _completed(dialect, rows[above:], comments[: len(comments) - later])
@@ -129,26 +129,26 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     body = rows[1:] if heading else rows
     if not body:
         raise source.refuse(1, "at least one row of values", "none", "add the rows")
-    marks = [form for word in MISSING for form in (word, word.upper(), word.capitalize())]
-    marks += [missing] if missing not in ("", "none") else []
+    empty = sum(bool(line) and not line.strip(" ,;|\t") for line in lines[rows[0].line : rows[-1].line])
     look: dict[str, Any] = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False}
-    look |= {"sep": dialect.mark, "decimal": dialect.decimal, "na_values": marks, "low_memory": False}
+    look |= {"sep": dialect.mark, "decimal": dialect.decimal, "names": range(width), "low_memory": False}
     with source.whole("CSV with rows of fields", "check separators and quotes"):
-        frame = pd.read_csv(io.StringIO("\n".join(row.text for row in body)), names=range(width), **look)
-    names = heading or [str(k + 1) for k in range(width)]
-    # Separators at the end of all lines make no columns.
-    while names and not names[-1] and frame[len(names) - 1].isna().all():
-        names.pop()
+        frame = without(pd.read_csv(io.StringIO("\n".join(row.text for row in body)), **look), missing)
+    # Separators that end all lines, or have nothing between them, make no columns.
+    bare, filled = frame.isna().all(), len(dialect.fields(rows[0].text.rstrip(f"{dialect.mark} ")))
+    names = heading or ["" if bare[k] and k >= filled else str(k + 1) for k in range(width)]
+    kept = [k for k, name in enumerate(names) if name or not bare[k]]
+    names = [names[k] for k in kept]
     require_names(source, rows[0].line, names)
-    first = [dialect.fields(row.text) for row in body[:SNIFFED]]
-    for name, fields in zip(names, zip(*first, strict=True), strict=False) if dialect.decimal == "." else ():
-        _require_clear_points(source, name, fields)
-    frame = frame.iloc[:, : len(names)].set_axis(names, axis=1)
+    columns = list(zip(*(dialect.fields(row.text) for row in body[:SNIFFED]), strict=True))
+    for name, k in zip(names, kept, strict=True) if dialect.decimal == "." else ():
+        _require_clear_points(source, name, columns[k])
+    frame = frame[kept].set_axis(names, axis=1)
     words = [f"separated by {SEPARATORS[dialect.separator]}"] if dialect.separator != "," else []
     words += ["decimal commas"] if dialect.decimal == "," else []
-    words += _converted(source, frame, [row.line for row in body], dialect)
-    for count, what in ((above, "line# above the table"), (later, "comment#")):
-        words += [f"without {count} {what.replace('#', 's' * (count > 1))}"] if count else []
+    words += _converted(source, frame, body, dialect, missing)
+    left = {"line# above the table": above, "empty row#": empty, "comment#": later}
+    words += [f"without {count} {what.replace('#', 's' * (count > 1))}" for what, count in left.items() if count]
     return frame, ", ".join([*words, *([encoding] if encoding else []), *([] if heading else ["no heading"])])
 
 
@@ -160,7 +160,8 @@ def sniffed(lines: Sequence[str]) -> Dialect:
             dialect = Dialect(separator, decimal)
             rows = [dialect.fields(row.text) for row in islice(dialect.rows(lines), SNIFFED) if row.width]
             counts = [len(row) for row in rows]
-            spaced = separator == " " and best.separator == "\t" and most[0]
+            # Tabs may also stand before a last column of words alone.
+            spaced = separator == " " and best.separator == "\t" and most > (True, 0.1)
             if separator == decimal or max(counts, default=0) < 2 or spaced:
                 continue
             alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
@@ -176,7 +177,7 @@ def sniffed(lines: Sequence[str]) -> Dialect:
 def _completed(dialect: Dialect, rows: list[Row], comments: Sequence[Row]) -> list[Row]:
     """Return rows with a whole heading if it is the last comment before them, as in numpy's files, or lacks a name.
 
-    R leaves out the name of the row names, which differ; other programs end the rows, but not the heading, by a
+    R leaves out the name of the row names, which differ; other programs end the rows or the heading alone by a
     separator.
     """
     for comment in comments[-1:] if rows else ():
@@ -184,8 +185,10 @@ def _completed(dialect: Dialect, rows: list[Row], comments: Sequence[Row]) -> li
         names = dialect.fields(text)
         if len(names) == rows[0].width and not any(map(dialect.is_number, names)):
             rows = [Row(comment.line, text, len(names)), *rows]
-    wider = rows and {row.width for row in rows[1:]} == {rows[0].width + 1}
-    if not wider or any(map(dialect.is_number, dialect.fields(rows[0].text))):
+    names, widths = dialect.fields(rows[0].text) if rows else [], {row.width for row in rows[1:]}
+    if names and not names[-1] and widths == {len(names) - 1}:
+        return [Row(rows[0].line, rows[0].text.rstrip(' "')[:-1], len(names) - 1), *rows[1:]]
+    if widths != {len(names) + 1} or any(map(dialect.is_number, names)):
         return rows
     fields = [dialect.fields(row.text) for row in rows[1:]]
     first = {row[0] for row in fields if row[0].isdecimal() or not dialect.numeric(row[0])}
@@ -198,28 +201,29 @@ def _completed(dialect: Dialect, rows: list[Row], comments: Sequence[Row]) -> li
 def _heading(dialect: Dialect, rows: Sequence[Row]) -> list[str]:
     """Return the names in the first row, nothing if the row holds values.
 
-    The row holds names if no field is a number, or if other rows start with a word, and the row starts with nothing or
-    continues with whole numbers at equal steps, such as years. Columns without names are 0, 1, 2, ... in pandas' files,
-    after a nameless one that numbers the rows: five of them are names, or three beside decimals.
+    The row holds names if no field is a number, and most are not in their columns again, or if other rows start with a
+    word, and the row starts with nothing or continues with whole numbers at equal steps, such as years. Columns without
+    names are 0, 1, 2, ... in pandas' files, after a nameless one that numbers the rows: five of them are names, or
+    three beside decimals.
     """
     first = [" ".join(field.split()) for field in dialect.fields(rows[0].text)]
     numbers = [dialect.is_number(field) for field in first]
-    if not any(numbers):
-        return first if len(rows) > 1 or not all(map(dialect.numeric, first)) else []
     below = [dialect.fields(row.text) for row in rows[1:SNIFFED]]
+    if not any(numbers):
+        again = [word in column for word, column in zip(first, zip(*below, strict=True), strict=False)]
+        return first if 2 * sum(again) <= len(first) else []
     places = [field == str(k) for k, field in enumerate(first[not first[0] :])]
     # The last one may be a response of whole numbers.
     inner = np.flatnonzero(numbers[:-1])
-    decimals = all(any(re.search(r"[.,]\d", row[k]) for row in below if k < len(row)) for k in inner)
+    decimals = all(any(re.search(r"[.,]\d", row[k]) for row in below) for k in inner)
     least = 1 if not first[0] else 5 if not decimals else 3 if all(numbers) else 2
     if sum(places) == sum(numbers) >= least:
         return first
-    second = [row[0] for row in below]
     years = not numbers[0] and all(numbers[1:]) and len(set(first)) == len(first)
     if years and first[0]:
         whole = len(first) > 3 and all(map(str.isdecimal, first[1:]))
         years = whole and len(set(np.diff(np.array(first[1:], dtype=np.float64)))) == 1
-    return first if years and second and not any(map(dialect.numeric, second)) else []
+    return first if years and below and not any(dialect.numeric(row[0]) for row in below) else []
 
 
 def _require_clear_points(source: Source, name: str, fields: Sequence[str]) -> None:
@@ -239,7 +243,7 @@ def require_names(source: Source, line: int, names: Sequence[str]) -> None:
         raise source.refuse(line, "names that differ", twice[0], "rename one of the two columns")
 
 
-def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dialect: Dialect) -> list[str]:
+def _converted(source: Source, frame: pd.DataFrame, body: Sequence[Row], dialect: Dialect, missing: str) -> list[str]:
     """Turn columns of percents and of numbers with thousands separators into numbers; return words on them.
 
     Raises InputError for a word in a column of numbers.
@@ -248,8 +252,9 @@ def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dial
     for name, column in frame.items():
         if pd.api.types.is_numeric_dtype(column):
             continue
-        words = column.dropna().astype(str)
-        mark = "%" if words.str.endswith("%").all() else ""
+        words = column.dropna().astype(str).str.strip()
+        frame[name] = words = words[(words != missing) & ~words.str.lower().isin(MISSING)]
+        mark = "%" if len(words) and words.str.endswith("%").all() else ""
         bare = words.str.removesuffix(mark)
         # One column may have decimal commas, in quotes.
         some = bare.map(THOUSANDS["."].fullmatch).isna().any()
@@ -269,7 +274,7 @@ def _converted(source: Source, frame: pd.DataFrame, numbers: Sequence[int], dial
             place = words.index[int(np.argmin(values.notna().to_numpy()))]
             need = f"a number in column {str(name)[:60]}, as in most rows,"
             remedy = f"correct it, leave the row out, or say missing={words[place][:20]} if it is missing"
-            raise source.refuse(numbers[place], need, words[place], remedy)
+            raise source.refuse(body[place].line, need, words[place], remedy)
     return list(said)
 
 
@@ -290,15 +295,15 @@ def _parquet(source: Source) -> pd.DataFrame:
     with source.whole("a whole parquet file", "write it again, with plain columns"), ParquetFile(source.path) as file:
         source.require_room(16 * file.metadata.num_rows * file.metadata.num_columns, "columns")
         frame = file.read().to_pandas()
+        if any(frame.index.names) or not isinstance(frame.index, pd.RangeIndex):
+            frame = frame.reset_index()
     if not len(frame) or len(set(frame.columns)) < len(frame.columns):
         got = "no rows" if not len(frame) else "two columns of one name"
         raise InputError("file", "a parquet table with rows and names that differ", got, "write it again")
     for name, column in frame.items():
-        numeric = pd.api.types.is_numeric_dtype(column)
-        if not numeric and not column.dropna().map(lambda value: isinstance(value, str | datetime.date)).all():
+        numeric, listed = pd.api.types.is_numeric_dtype(column), isinstance(column.dtype, pd.CategoricalDtype)
+        words = numeric or listed or column.dropna().map(lambda value: isinstance(value, str | datetime.date)).all()
+        if not words:
             raise InputError(f"column {name}", "of numbers or of words", column.dtype, "convert it")
-        if column.dtype == object:
-            frame[name] = column.where(column.isna(), column.astype(str))
-    named = frame.index.name is not None or not isinstance(frame.index, pd.RangeIndex)
-    frame = frame.reset_index(names=frame.index.name or "") if named else frame
+        frame[name] = column if numeric else column.astype(str).mask(column.isna())
     return frame.set_axis(list(map(str, frame.columns)), axis=1)

@@ -50,10 +50,13 @@ BINARY = {
     "row names as R writes them": '"a" "b" "c" "y"\n'
     + "".join(f'"{k}" {row}\n' for k, row in enumerate(lines(ROWS, " ").splitlines())),
     "separators at the end of rows": "a,b,c,y\n" + lines(ROWS).replace("\n", ",\n"),
+    "separators at the end of rows, no heading": lines(ROWS).replace("\n", ",,\n"),
+    "a separator at the end of the heading": lines(ROWS, heading='"a","b","c","y",'),
+    "empty columns": re.sub("(?m)^(.*?),", r";\1;;", lines(ROWS, heading="a,b,c,y")).replace(",", ";"),
     "a separator that a spreadsheet names": "sep=;\n" + lines(ROWS, ";", heading="a;b;c;y"),
     "decimal commas in quotes": re.sub(r"-?\d+;\d+", r'"\g<0>"', lines(ROWS, decimal=";")).replace(";", ","),
     "names over two lines": '"a\n(m)",b,"c, second\n\n(kg)",d\n' + lines(ROWS),
-    "other minus signs": lines(ROWS, heading="a,b,c,d").replace("-", "−"),
+    "other minus signs": re.sub(r"-([\d.]+)", r"(\1)", lines(ROWS, heading="a,b,c,d"), count=20).replace("-", "−"),
     "columns and rows that pandas numbers": pd.DataFrame(ROWS).to_csv(),
     "columns that pandas numbers": lines(ROWS, heading="0,1,2,3"),
     "columns that pandas numbers, and a name": lines(ROWS, ";", heading="0;1;2;y"),
@@ -110,6 +113,8 @@ def test_words_of_features_are_columns_of_0_and_1(read):
     # A feature that is called like a word of another one.
     given = read(pd.DataFrame({"w=p": X[:, 0], "w": np.where(X[:, 1] > 0, "p", "q"), "y": y}))
     assert given.names == ("w=p", "w=q") and np.array_equal(given.X, np.column_stack([X[:, 0], X[:, 1] <= 0]))
+    months = pd.DataFrame({"month": [f"m{k % 12}" for k in range(60)], "y": ["n", "y"] * 30})
+    assert read(months, header=False).X.shape == (60, 11)
 
 
 def test_names_in_an_older_encoding_are_read_and_said(tmp_path):
@@ -176,9 +181,10 @@ def test_whole_numbers_at_equal_steps_are_names_beside_words(years, read):
 
 
 def test_lines_above_a_table_and_percent_signs_are_stated(read):
-    given = read("Report\nof March\n\na;b;c;y\n" + lines(ROWS, ";", ",").replace("\n", "%\n"))
+    given = read("Report;;;\n;;;\nof March\n\na;b;c;y\n" + lines(ROWS, ";", ",").replace("\n", "%\n"))
     assert np.allclose(given.X, X) and np.array_equal(given.y, y)
     assert "percent signs, without 2 lines above the table" in given.words
+    assert "without 1 empty row" in read("a,b\n1,\n,\n3,4\n,\n").words
 
 
 def test_a_column_that_names_the_rows_is_stated(read):
@@ -188,7 +194,7 @@ def test_a_column_that_names_the_rows_is_stated(read):
     assert read(frame.rename(columns={"visit": ""})).words.endswith(", row names")
 
 
-@pytest.mark.parametrize("title", ["", "id", "customer_id", "userId"])
+@pytest.mark.parametrize("title", ["", "id", "customer_id", "userId", "PassengerId", "loan_ID"])
 @pytest.mark.parametrize("kind", ["", "matrix"])
 def test_different_whole_numbers_of_an_identifier_name_the_rows(title, kind, read):
     frame = pd.DataFrame({title: 1000 - 7 * rng.permutation(40), "a": X[:, 0], "b": X[:, 1], "d": X[:, 2]})
@@ -203,6 +209,7 @@ def test_different_whole_numbers_of_an_identifier_name_the_rows(title, kind, rea
     [
         ("x\n1\n2\n3\n", "a response and at least one feature"),
         ("yes,name,age\n1,ann,3\n0,bob,\n1,cy,4\n0,dee,4\n", "response column age must be known in all rows"),
+        ("a,b,y\n1,2,5\n3,4,5\n", "response column y must be of at least two values, got only 5"),
         ("a,b,y\n.,1,2\n3,4,5\n4,5,6\n5,6,7\n", r"say missing=\. if it is missing"),
         ("note,a,b,y\n" + '5" pipe, 6" wide,1,2,0\n' * 9, "check separators .*and quotes"),
         ("user_id,item_id,timestamp\n" + PAIRS, "pairs without a value.*the third column is called timestamp"),
@@ -215,7 +222,7 @@ def test_what_a_table_lacks_is_said_with_what_to_do(text, sentence, read):
         read(text)
 
 
-MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A"]
+MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A", " na "]
 
 
 @pytest.mark.parametrize("word", MISSING)
@@ -246,11 +253,6 @@ def test_stated_columns_contradict_the_model_of_a_matrix(said, write):
 def test_the_number_of_a_column_counts_row_names(said, name, write):
     path = write("id,a,b,c\n" + "".join(f"{k},{k % 2},{k % 3},{k % 2}\n" for k in range(9)))
     assert f"response `{name}`" in lrlab.fit(path, y=said, model="polynomial-network").task.given.words
-
-
-def test_an_unknown_model_is_named_before_the_file_is_read(tmp_path):
-    with pytest.raises(lrlab.InputError, match="model must be one of one-bit-sensing"):
-        lrlab.fit(tmp_path / "none.csv", model="one-bit-sensng")
 
 
 @pytest.mark.parametrize("fault", ["#DIV/0!", "#REF!", "#N/A", "#NAME?"])
@@ -290,6 +292,9 @@ def test_dates_and_levels_of_names_in_parquet_are_words(days, read):
     frame["day"] = frame.day.where(frame.index < days, frame.day[0])
     given = read(frame.set_axis(pd.MultiIndex.from_product([["g"], frame.columns]), axis=1), "t.parquet")
     assert given.X.shape == (40, 3) and "response `('g', 'y')`" in given.words
+    frame["day"] = pd.to_datetime(np.where(y, "2024-01-01", "2025-01-01"))
+    given = read(frame.set_index(["a", "b"]), "t.parquet")
+    assert given.names == ("a", "b", "c", "day=2025-01-01")
 
 
 def test_a_far_value_of_the_response_is_asked_about_but_not_a_count(read):
@@ -341,6 +346,8 @@ def test_columns_beside_ratings_are_named_and_a_fourth_one_is_no_value(read):
     assert rated.words.endswith("(`user` x `item`)")
     rated = read(ratings(user="user", item="item", year="time", rating="value"))
     assert "(`user` x `item`), without column year" in rated.words
+    rated = read(ratings(review="time", user="user", business="item", stars="value"), hints=Hints(kind="triples"))
+    assert "(`user` x `business`), without column review" in rated.words
     frame = ratings(user="user", temperature="item", score="value")
     frame["temperature"] /= 10
     assert "2 features user..temperature, response `score` (real)" in read(frame).words
@@ -425,6 +432,9 @@ def test_saturated_pixels_of_patterns_are_asked_about_and_left_out(tmp_path):
     assert np.isnan(read_given(tmp_path / "p.npz", Hints(missing="4294967295")).y).sum() == 48
     with pytest.raises(lrlab.InputError, match="missing must be a number for an .npz, got dark"):
         read_given(tmp_path / "p.npz", Hints(missing="dark"))
+    np.savez(tmp_path / "p.npz", patterns=patterns[0] % 1000, mask=np.ones((8, 8)))
+    task = read_task(tmp_path / "p.npz")
+    assert task.model == "phase-retrieval" and task.source().startswith("arrays patterns 8x8, without mask")
 
 
 def test_a_matrix_takes_features_of_rows_and_columns_in_one_command(write, tmp_path, capsys):
