@@ -64,6 +64,8 @@ def test_a_broken_byte_and_a_wrong_number_are_said_at_their_places(mark, tmp_pat
         lrlab.fit(path)
     with pytest.raises(InputError, match="inf at position 4"):
         lrlab.recover(np.array([0.0, 1.0, 0.0, np.inf]), np.eye(4))
+    with pytest.raises(InputError, match="got ndarray: give tables and arrays to lrlab.recover"):
+        lrlab.fit(np.eye(4))
 
 
 def test_a_lack_of_memory_is_not_called_a_damaged_file(tmp_path, monkeypatch):
@@ -264,6 +266,7 @@ def test_hostile_arrays_end_in_one_sentence(name):
 RESPONSES = y1, X1
 WRONG = [
     (RESPONSES, {"model": "flipped"}, "model must be one of"),
+    (RESPONSES, {"model": ["multilabel"]}, "model must be one of"),
     (RESPONSES, {"model": "one-bit"}, "model must be one of (?!.*one-bit-completion)"),
     (RESPONSES, {"model": "multilabel"}, "y must be a table of 1, 0 and -1"),
     (RESPONSES, {"solver": "als"}, "solver must be made for"),

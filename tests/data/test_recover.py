@@ -181,18 +181,6 @@ def test_magnitudes_give_the_signal_up_to_a_phase_and_those_that_fit_nothing_may
     assert "set data=intensity" in lrlab.recover(y**2, A).summary()["message"]
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (lambda: lrlab.fit(np.eye(2)), "got ndarray: give tables and arrays to lrlab.recover"),
-        (lambda: lrlab.recover([0, 1], np.eye(2), model=["multilabel"]), "model must be one of"),
-    ],
-)
-def test_tables_for_paths_and_lists_for_names_end_in_a_sentence(call, words):
-    with pytest.raises(lrlab.InputError, match=words):
-        call()
-
-
 def test_responses_with_more_columns_than_rows_have_a_default_solver_too():
     X = np.random.default_rng(SEED).standard_normal((60, 100))
     refinement = "link-free-refinement"
