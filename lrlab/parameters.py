@@ -98,7 +98,7 @@ class Parameter:
     def expected(self) -> str:
         """Say what values are accepted."""
         if self.choices:
-            return "one of " + ", ".join(self.choices)
+            return "one of " + ", ".join(filter(None, self.choices))
         if math.isinf(self.low) and math.isinf(self.high):
             return KINDS[self.kind]
         return f"{KINDS[self.kind]} in {bound(self.low)}..{bound(self.high)}"
@@ -138,7 +138,9 @@ class Parameter:
             return f"lower {self.name} to {bound(self.high)} or less"
         if number is not None and number < self.low:
             return f"raise {self.name} to {bound(self.low)} or more"
-        return f"give {self.name} such a value, for example {format_value(self.default)}"
+        # An empty default, as of a page that shows nothing chosen, is no example.
+        example = next(filter(None, self.choices), "") if self.default == "" else self.default
+        return f"give {self.name} such a value, for example {format_value(example)}"
 
 
 def number(low: float, high: float, help: str, **parts: Any) -> Parameter:

@@ -194,7 +194,7 @@ def test_a_lesson_is_gone_through_step_by_step(name):
         ("transition", {"trials": "1000", "x-points": "60", "y-points": "60"}, "lower trials or points"),
         ("sweep", {"x-values": "1, two"}, "values must be a number, got two"),
         ("sweep", {"rule.metric": "error", "rule.level": "nan"}, "level must be a number"),
-        ("learn", {"lesson": "one-bits"}, "one-bit"),
+        ("learn", {"lesson": "nothing"}, "lesson must be one of draw-the-transition, "),
         ("classroom", {"code": "NOPE"}, "of an open class, got NOPE: ask your teacher; it may have ended"),
         ("papers", {"paper": "jain2013-claim3", "at": "11"}, "one of 10, 20, 50, 100"),
         ("papers", {"paper": "yu2014-table3"}, "data must be a folder with data sets"),
