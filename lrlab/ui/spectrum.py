@@ -313,6 +313,6 @@ def _where(curve: pd.DataFrame, along: Axis) -> str:
     changes = np.flatnonzero(np.diff(above))
     if len(changes) > 1:
         return f"On parts of this axis {whose}."
-    side = "from" if above[-1] else "up to"
+    side, symbol = "from" if above[-1] else "up to", along.title.rpartition(", ")[2]
     # The curve has points a few per cent apart.
-    return f"{whose.capitalize()} {side} about {along.title} = {rounded(at[changes[0] + int(above[-1])])}."
+    return f"{whose.capitalize()} {side} about {symbol} = {rounded(at[changes[0] + int(above[-1])])}."
