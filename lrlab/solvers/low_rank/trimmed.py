@@ -9,9 +9,7 @@ from lrlab.arrays import Array, Mask
 from lrlab.models.protocols import LowRankData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number, solver
 from lrlab.solvers.low_rank.gauss_newton import gauss_newton
-
-DEVIATION = 1.4826
-"""Standard deviation of a normal number over the median of its size."""
+from lrlab.theory.links import MEDIAN_ABS_NORMAL
 
 
 @solver(family="low-rank", oracle="rank", memory=1.6)
@@ -43,7 +41,7 @@ def trimmed_gauss_newton(
     steps these are, with the cut of Rousseeuw & Leroy (1987) instead of a fraction.
     """
     A, b = problem.operator, problem.b
-    floor = 1e-8 * DEVIATION * float(np.median(np.abs(b)))
+    floor = 1e-8 * float(np.median(np.abs(b))) / MEDIAN_ABS_NORMAL
     fits = within(b, cut, floor)
     for k in range(30):
         rows, kept = np.flatnonzero(fits), fits
@@ -62,4 +60,4 @@ def trimmed_gauss_newton(
 
 def within(rest: Array, cut: float, floor: float) -> Mask:
     """Return which misfits (m,) are at most `cut` standard deviations, by their median; at least a rounding error."""
-    return np.abs(rest) <= max(cut * DEVIATION * float(np.median(np.abs(rest))), floor)
+    return np.abs(rest) <= max(cut * float(np.median(np.abs(rest))) / MEDIAN_ABS_NORMAL, floor)

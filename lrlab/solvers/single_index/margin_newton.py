@@ -4,11 +4,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.linalg import LinearOperator, cg
 
 from lrlab.arrays import Array
 from lrlab.models.protocols import SingleIndexData
 from lrlab.protocol import Iterate, Iterates, Stop
+from lrlab.solvers.methods.newton import conjugate_gradients
 
 SEPARABLE = (
     "Responses are separable, but for ties: the likelihood has no maximum, and only the direction of b has a meaning."
@@ -89,8 +89,7 @@ def newton_direction(X: Array, at: Point, accuracy: float) -> Array:
             bent = at.weight * (X @ v[1:] + v[0])
             return np.concatenate([[bent.sum()], bent @ X])
 
-        hessian = LinearOperator((p + 1, p + 1), matvec=times, dtype=float)
-        return cg(hessian, at.gradient, rtol=accuracy, maxiter=p + 1)[0]
+        return -conjugate_gradients(times, at.gradient, p + 1, accuracy)
     # Blocks of rows stay in the cache.
     H, rows = np.zeros((p + 1, p + 1)), max(1, 2**16 // p)
     for start in range(0, n, rows):

@@ -64,12 +64,12 @@ def marginal_mean(problem: SingleIndexData, *, kept: SupportSize = 0, rng: Gener
     yield Iterate(b, objective=-float(b @ mean), note=f"{min(s, p)} of {p} entries.{equal}")
 
 
-def predict_sir(spec: Any, options: Options) -> dict[str, float]:
-    """Return the overlap of least squares."""
-    return {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)}
-
-
-@moment_solver(needs_samples, needs_first_moment, predict=predict_sir, simulate=True)
+@moment_solver(
+    needs_samples,
+    needs_first_moment,
+    predict=lambda spec, options: {"limit_overlap": least_squares_overlap(spec.link_function.moments, spec.n / spec.p)},
+    simulate=True,
+)
 def sir(problem: SingleIndexData, *, rng: Generator) -> Iterates:
     r"""Sliced inverse regression (SIR).
 
