@@ -273,9 +273,9 @@ def test_a_new_solver_and_its_test_pass_as_they_are(tmp_path, monkeypatch, capsy
     tested = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files], **run)
     assert tested.returncode == 0 and "5 passed" in tested.stdout, tested.stdout
     capsys.readouterr()
-    refused = {"my-steps": "NAME must be a name without a file yet", "My Solver": "NAME must", "class": "NAME must"}
-    for name, sentence in refused.items():
-        assert main(["new", "solver", name]) == 2
+    refused = {"my-steps": "without a file yet", "My Solver": "no word of Python", "true": "no word of Python"}
+    for name, sentence in {**refused, **dict.fromkeys(("biht", "numpy", "np", "spec"), "that no module")}.items():
+        assert main(["new", "model", name]) == 2
         error = capsys.readouterr().err
         assert sentence in error and len(error.splitlines()) == 1
     listed = subprocess.run(

@@ -2,10 +2,13 @@
 
 import argparse
 import keyword
+import re
+from importlib.util import find_spec
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from lrlab import catalog
 from lrlab.parameters import InputError
 from lrlab.shell.common import DONE, say
 
@@ -25,7 +28,8 @@ def add(commands: Any) -> None:
 def run_new(options: argparse.Namespace) -> int:
     """Write both files, and say how they are used."""
     solver, name = options.name.replace("_", "-"), options.name.replace("-", "_")
-    if not (name.isidentifier() and name.islower()) or keyword.iskeyword(name):
+    class_name = solver.replace("-", " ").title().replace(" ", "")
+    if not (name.isidentifier() and name.islower()) or {name, class_name} & {*keyword.kwlist, "__main__"}:
         expected = "lower-case letters, digits and hyphens, no word of Python"
         raise InputError("NAME", expected, options.name, "write for example my-solver")
     paths = options.dir / f"{name}.py", options.dir / f"test_{name}.py"
@@ -33,11 +37,14 @@ def run_new(options: argparse.Namespace) -> int:
     for file in files:
         if file.exists() or not file.parent.is_dir():
             raise InputError("NAME", "a name without a file yet, in an existing folder", file, "take another name")
-    for file, template in files.items():
+    texts = {file: (TEMPLATES / template).read_text("utf-8") for file, template in files.items()}
+    # The file would replace what it imports, or a module.
+    imported = re.findall(r"\w+", " ".join(re.findall("import.*", "".join(texts.values()))))
+    if {name, class_name} & {*imported} or solver in (*catalog.NAMES, *catalog.MODELS) or find_spec(name):
+        raise InputError("NAME", "a name that no module, model or solver has", solver, "take another name")
+    for file, text in texts.items():
         words = {"name": name, "solver": solver, "title": solver.replace("-", " ").capitalize()}
-        words["class_name"] = solver.replace("-", " ").title().replace(" ", "")
-        text = Template((TEMPLATES / template).read_text("utf-8"))
-        file.write_text(text.substitute(words), "utf-8")
+        file.write_text(Template(text).substitute(words, class_name=class_name), "utf-8")
     say(f"{' and '.join(map(str, files))} are written. Try the test: pip install pytest, then pytest {[*files][1]}")
     say(f"On all pages, in sweeps and on workers: LRLAB_PLUGINS={[*files][0]}")
     spec, run = ("spec", solver) if options.kind == "solver" else (f'lrlab.spec("{solver}")', f"{solver}-descent")
