@@ -68,7 +68,8 @@ def show_model(model: dict[str, Any]) -> None:
     """Print a model with its parameters and solvers as text."""
     say(f"{model['model']}: {model['summary']}")
     for p in model["parameters"]:
-        say(f"  --set {p['name']}={p['default']:<10} {p['meaning']}")
+        default = f"{p['name']}={p['default']}"
+        say(f"  --set {default:<27} {p['meaning']}")
     for s in model["solvers"]:
         given = catalog.solver(s["solver"], model["model"]).given()
         say(f"  --solver {s['solver']:<24} {s['summary']} {given}".rstrip())
