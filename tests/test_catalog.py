@@ -104,7 +104,7 @@ def half_squares(problem, W):
 DECLARED = {
     r"\|\|A\(\S+( \S+)?\) - b\|\|\^2 / 2(?! \+)": half_squares,
     r"\|\|y - A x\|\|\^2 / 2(?! \+)": lambda problem, x: np.sum((problem.y - problem.A @ x) ** 2) / 2,
-    r"mean max\(0, -y_i <x_i, b>\)": lambda problem, b: np.maximum(0, -problem.y * (problem.X @ b)).mean(),
+    r"mean max\(0, -y_i <x_i, b>\)(?!\^)": lambda problem, b: np.maximum(0, -problem.y * (problem.X @ b)).mean(),
 }
 """Objectives as docstrings declare them, with functions of the data and the estimate that compute them."""
 
