@@ -200,7 +200,8 @@ def solver(name: str, model: str = "") -> SolverEntry:
     today, fixed = aliases.SOLVERS.get(name, (name, {})) if name not in NAMES else (name, {})
     if today not in NAMES and LEFT_OUT:
         raise InputError("solver", "one that can be used here", name, " ".join(LEFT_OUT))
-    require_known(today, NAMES, what="solver")
+    if today not in NAMES:
+        require_known(today, tuple(one.name for one in solvers_for(model)) if model else NAMES, what="solver")
     entries = [entry for entry in ENTRIES if entry.name == today]
     entry = next((entry for entry in entries if model in entry.models or not model), None)
     if entry is None:

@@ -36,7 +36,7 @@ class InputError(ValueError):
 def format_value(value: object) -> str:
     """Return a value for a message: one line, at most 60 characters."""
     text = " ".join(f"{value:g}".split()) if isinstance(value, float) else " ".join(str(value).split())
-    return text if len(text) <= 60 else text[:57] + "..."
+    return (text or "nothing") if len(text) <= 60 else text[:57] + "..."
 
 
 _CONTROLS = {
