@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 class Listing(ModuleType):
     """A package of models or solvers, whose call returns the table of them."""
 
-    def __call__(self, *given: Any) -> "pd.DataFrame":
+    def __call__(self, *given: Any, **named: Any) -> "pd.DataFrame":
         """Return the table of `models` or of `solvers`."""
-        return (models if self.__name__ == "lrlab.models" else solvers)(*given)
+        return (models if self.__name__ == "lrlab.models" else solvers)(*given, **named)
 
 
 def models() -> "pd.DataFrame":

@@ -117,7 +117,7 @@ print(lrlab.models.axes.__name__, "wirtinger-flow" in lrlab.solvers("phase-retri
 
 
 def test_tables_list_models_and_solvers_with_what_they_need():
-    models, solvers = lrlab.models(), lrlab.solvers("rank-one-sensing")
+    models, solvers = lrlab.models(), lrlab.solvers(model="rank-one-sensing")
     assert list(models.index) == list(catalog.MODELS) and models.loc["multilabel", "family"] == "multilabel"
     assert list(solvers.index) == [one.name for one in catalog.solvers_for("rank-one-sensing")]
     assert solvers.loc["svp", "needs"] == "rank" and "singular value decomposition" in solvers.loc["svp", "cost"]
