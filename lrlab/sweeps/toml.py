@@ -56,7 +56,7 @@ def decoded(content: bytes) -> str:
     if len(content) > LONGEST:
         raise InputError("sweep file", "at most 1 MiB", "more", "is it the file that you meant?")
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise InputError("sweep file", "text in UTF-8", f"other bytes on line {line}", "save it as UTF-8") from error
@@ -73,7 +73,8 @@ def loads(text: str, what: str = "sweep file") -> dict[str, Any]:
         return tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         # A number of too many digits is a ValueError, but not a TOMLDecodeError.
-        raise InputError(what, "TOML", error, "correct it there") from error
+        got, _, place = str(error).partition(" (at ")
+        raise InputError(what, "TOML", got, f"correct it at {place.removesuffix(')') or 'that place'}") from error
 
 
 def titled(text: str) -> Titled:

@@ -131,7 +131,7 @@ def changed(old, new):
         ("from = 1", 'spacing = "log", from = 0', "r must be above 0 at both ends of a log scale, got 0"),
         ("to = 5", "to = 1", "r must be a range with two different ends, got 1: take another end"),
         (AXES, "", 'axes must be given, got nothing: add a line or a table "axes" to the sweep'),
-        ("p = 60", "p =", "sweep file must be TOML, got Invalid value .at line 9, column 4.: correct it there"),
+        ("p = 60", "p =", "sweep file must be TOML, got Invalid value: correct it at line 9, column 4$"),
         ("p = 60", "a = " + "[" * 5000, "sweep file must be TOML"),
         ("below", "under", "success.under: key of success must"),
         ('"error"', '"eror"', "success.metric must"),
@@ -166,6 +166,11 @@ def test_a_mistake_is_one_sentence_with_the_path_of_its_key(old, new, sentence):
         (lambda: lrlab.sweep("phase-retrieval", {"m": [9]}, ["wirtinger-flow"]), "spec must be one of a model"),
         (lambda: lrlab.sweep(spec("phase-retrieval"), ["m"], ["wirtinger-flow"]), "axes must be names with their val"),
         (lambda: lrlab.sweep(spec("phase-retrieval"), None, ["wirtinger-flow"]), "axes must be one or two axes"),
+        (
+            lambda: lrlab.solve(spec("multilabel"), "lm"),
+            "solver must be one of leml, .* trace-norm, got lm: did",
+        ),
+        (lambda: lrlab.solve(spec("multilabel"), ""), "solver must be one of leml, .*, got nothing: take"),
         (lambda: lrlab.live(spec("phase-retrieval"), "wirtinger-flow"), "solvers must be some solvers, got wirtinger"),
     ],
 )
@@ -205,7 +210,7 @@ def test_a_file_that_cannot_be_read_is_refused_before_a_store_is_made(tmp_path, 
         file.write_bytes(content)
         with pytest.raises(InputError, match=sentence):
             read(file)
-    file.write_text(changed('"error"', '"eror"'))
+    file.write_text(changed('"error"', '"eror"'), "utf-8-sig")
     for name, sentence in (
         ("none.toml", "sweep file must be a file that can be read"),
         ("", "sweep file must be a file that can be read"),
