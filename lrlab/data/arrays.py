@@ -27,6 +27,9 @@ def numbers(name: str, value: Any, dimensions: int, *, complex_too: bool = False
         if isinstance(value, np.ma.MaskedArray):
             value = np.ma.filled(value.astype(np.result_type(value.dtype, np.float64)), np.nan)
         array = np.asarray(value.toarray() if issparse(value) else value)
+        if array.dtype == object:
+            # pandas has marks of missing values that are no numbers.
+            array = np.where(pd.isna(array), np.nan, array)
         array = array.astype(np.complex128 if np.iscomplexobj(array) else np.float64, casting="unsafe")
     except (TypeError, ValueError) as error:
         # numpy's message ends with the first word in quotes.
@@ -89,7 +92,7 @@ def measured(y: Any, **sides: Vector) -> Arrays:
 
 def model_of(y: Any, X: Any, Z: Any) -> str:
     """Return the model that fits the form of data; InputError if several models fit."""
-    if issparse(y) or isinstance(y, tuple) or (dimensions(y) == 2 and 1 not in np.shape(y)):
+    if issparse(y) or (isinstance(y, tuple) and dimensions(y) != 1) or (dimensions(y) == 2 and 1 not in np.shape(y)):
         return "inductive-completion"
     if dimensions(y) == 3 or (dimensions(X) == 2 and np.iscomplexobj(X)):
         return "phase-retrieval"

@@ -17,7 +17,7 @@ import pandas as pd
 from scipy.sparse import csr_array, issparse
 
 from lrlab.arrays import Array, Indices, Matrix
-from lrlab.data.arrays import dimensions
+from lrlab.data.arrays import dimensions, numbers
 from lrlab.data.files import Names, Source
 from lrlab.linalg import mean_squares
 from lrlab.models.multilabel import pattern
@@ -91,6 +91,8 @@ def dataset_of(
     """Return the data of features X (n, d) and labels y (n, L): 1, 0 or -1, nan if unknown; either may be sparse."""
     X = csr_array(X.tocoo(), dtype=np.float64) if issparse(X) else np.asarray(X, dtype=np.float64)
     Y: Any = csr_array(y) if issparse(y) else np.asarray(y if dimensions(y) == 2 else 0)
+    if Y.dtype == object:
+        Y = numbers("y", Y, 2, gaps=True)
     values = np.asarray(Y.data if issparse(Y) else Y)
     if Y.ndim != 2 or values.dtype.kind not in "fiub" or not np.isin(values[~np.isnan(values)], (-1, 0, 1)).all():
         raise InputError("y", "a table of 1, 0 and -1, nan if unknown", "other values", "give each label a column")

@@ -186,7 +186,7 @@ def test_held_out_labels_are_not_given():
 def test_unknown_labels_and_names_are_kept():
     Y = LOW.Y.toarray().astype(float)
     Y[rng.random(Y.shape) < 0.3] = np.nan
-    trace = lrlab.recover(Y, LOW.X, model="multilabel", solver="leml-squared", rank=2)
+    trace = lrlab.recover(pd.DataFrame(Y).convert_dtypes(), LOW.X, model="multilabel", solver="leml-squared", rank=2)
     assert trace.job.spec.values()["observed"] == pytest.approx(0.7, abs=0.05) and trace.rows[-1]["auc"] > 0.6
 
 
