@@ -22,7 +22,7 @@ from scipy.sparse import csr_array, issparse
 
 from lrlab import catalog
 from lrlab.arrays import Array, Mask, Matrix, Vector
-from lrlab.data.arrays import LARGEST
+from lrlab.data.arrays import LARGEST, numbers
 from lrlab.data.dataset import MEANING, SCALINGS, Dataset, dataset_of, in_units, units_of
 from lrlab.data.files import COLUMN_BYTES, LIMIT_BYTES, LISTS, Source, names_of, read_arrays
 from lrlab.data.spec import Arrays, Comparison, DataProblem, DataSpec
@@ -226,7 +226,9 @@ class LabelsSpec(DataSpec):
         """Return the arrays of labels y and features X, or of a Dataset y, or of two (training and test samples)."""
         rows, test = y if isinstance(y, tuple) else (y, None)
         if not isinstance(rows, Dataset):
-            rows = dataset_of(X, y)
+            rows = dataset_of(X if issparse(X) else numbers("X", X, 2), y)
+            if issparse(X) and rows.X.nnz:
+                numbers("X", rows.X.data, 1)
         if rows.n < 2:
             # The words that scikit-learn's own checks look for.
             raise InputError("rows", "at least 2, to hold some out", f"{rows.n} sample", "give more rows")

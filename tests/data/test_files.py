@@ -244,6 +244,7 @@ ARRAYS = {
     **{f"matrix, {name}": (TABLE, *given) for name, given in MATRICES.items()},
     **{f"magnitudes, {name}": ("phase-retrieval", value, A) for name, value in VECTORS.items()},
     **{f"vectors of magnitudes, {name}": ("phase-retrieval", yA, value) for name, value in TABLES.items()},
+    **{f"features of labels, {name}": ("multilabel", X1 > 0, TABLES[name]) for name in TABLES if name != "zeros"},
     "one column": ("flipped-logistic", y1, X1[:, :1]),
     "lists of label names": ("multilabel", [["a"], ["b", "c"]] * 30, X1),
     "vectors of magnitudes, -inf": ("phase-retrieval", yA, changed(A, (2, 1), -np.inf, A.dtype)),
