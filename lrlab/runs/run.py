@@ -176,14 +176,14 @@ def drive(
         try:
             iterate = next(iterates)
         except StopIteration as end:
+            if not isinstance(end.value, Stop | None):
+                raise unexpected(iterates, "returns", "a Stop or nothing", end.value) from None
             return end.value or Stop.FINISHED
         except Interrupted as interruption:
             return interruption.stop
         seconds += clock() - started
         if not isinstance(iterate, Iterate):
-            code = getattr(iterates, "gi_code", None)
-            where = f"{code.co_name} ({Path(code.co_filename).name})" if code else "a solver"
-            raise InputError(f"what {where} yields", "an Iterate", type(iterate).__name__, "yield Iterate(estimate)")
+            raise unexpected(iterates, "yields", "an Iterate", iterate)
         objective = math.nan if iterate.objective is None else iterate.objective
         residual = math.nan if iterate.residual is None else iterate.residual
         first = abs(objective) if math.isnan(first) else first
@@ -204,6 +204,13 @@ def drive(
         }
         if holding := [stop for stop, holds in reasons.items() if holds]:
             return holding[0]
+
+
+def unexpected(iterates: Iterator[Iterate], verb: str, expected: str, got: object) -> InputError:
+    """Return the error of a solver that yields or returns something else."""
+    code = getattr(iterates, "gi_code", None)
+    where = f"{code.co_name} ({Path(code.co_filename).name})" if code else "a solver"
+    return InputError(f"what {where} {verb}", expected, type(got).__name__, "yield Iterate(estimate)")
 
 
 class Trial(NamedTuple):

@@ -1,6 +1,7 @@
 """Runs: their memory, why and when they end, and that only a run beaten by the truth is called a local minimum."""
 
 import itertools
+import re
 import time
 
 import numpy as np
@@ -182,9 +183,14 @@ def test_what_is_no_iterate_ends_in_a_sentence_that_names_the_file():
     def arrays():
         yield np.zeros(3)
 
-    sentence = r"what arrays \(test_run.py\) yields must be an Iterate, got ndarray: yield Iterate\(estimate\)"
-    with pytest.raises(InputError, match=sentence):
-        drive(arrays(), lambda *of: None)
+    def returning():
+        yield Iterate(np.zeros(3))
+        return np.zeros(3)
+
+    sentences = {arrays: "arrays (test_run.py) yields must be an Iterate", returning: "returns must be a Stop"}
+    for solver, words in sentences.items():
+        with pytest.raises(InputError, match=re.escape(words) + r".*, got ndarray: yield Iterate\(estimate\)"):
+            drive(solver(), lambda *of: None)
 
 
 @pytest.mark.attempt("`LRLAB_MEMORY_GIB=-1`, `nan`, `1e-12`", "one sentence")
