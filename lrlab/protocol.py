@@ -150,10 +150,11 @@ class Spec(ABC):
         cls.__repr__ = Spec.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
-        """Return the call that makes this spec, without defaults."""
+        """Return the call that makes this spec, without defaults; of your data, what describes them."""
         known = declared(type(self))
         given = {name: value for name, value in self.public_values().items() if value != known[name].default}
-        return f"lrlab.spec({', '.join([repr(self.model), *(f'{k}={v!r}' for k, v in given.items())])})"
+        words = ", ".join([repr(self.model), *(f"{k}={v!r}" for k, v in given.items())])
+        return f"lrlab.spec({words})" if self.synthetic else f"<your data: {words}>"
 
     def _repr_html_(self) -> str:
         rows = "".join(

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.sparse import coo_array
 from sklearn.linear_model import LogisticRegression
@@ -165,7 +166,7 @@ def test_too_few_entries_of_a_row_are_not_unique(options):
     given, _ = cases.gaps(SEED, share=0.7)
     given[3, 1:] = np.nan
     given[3, 0] = 1.0
-    trace = lrlab.recover(given, **options, solver="gauss-newton", held_out=0)
+    trace = lrlab.recover(pd.DataFrame(given).convert_dtypes(), **options, solver="gauss-newton", held_out=0)
     assert trace.stop is lrlab.Stop.NOT_UNIQUE
     assert "1 given entries, fewer than the rank" in trace.summary()["message"]
     assert "truth" not in trace.summary()["message"]
@@ -185,7 +186,7 @@ def test_responses_with_more_columns_than_rows_have_a_default_solver_too():
     X = np.random.default_rng(SEED).standard_normal((60, 100))
     refinement = "link-free-refinement"
     for columns, options, solver in ((100, {}, "marginal-mean"), (24, {}, refinement), (100, {"kept": 3}, refinement)):
-        assert lrlab.recover(X[:, 0] > 0, X[:, :columns], **options).job.solver == solver
+        assert lrlab.recover(tuple(X[:, 0] > 0), X[:, :columns], **options).job.solver == solver
 
 
 def test_patterns_of_a_large_image_need_no_matrix():
@@ -218,6 +219,7 @@ def test_a_spec_of_own_data_needs_the_data(model):
 def test_a_trace_of_own_data_is_drawn_without_a_truth():
     X, y, _ = cases.answers(SEED)
     trace = lrlab.recover(y, X)
+    assert repr(trace.job.spec).startswith("<your data: 'flipped-logistic', n=")
     assert "held-out" in trace._repr_mimebundle_()["text/plain"] and trace.figure() is not None
     assert set(trace.summary()["spec"]) >= {"n", "p", "held_out", "scaling"} and "file" not in trace.summary()["spec"]
 
