@@ -1,7 +1,6 @@
 """Runs: their memory, why and when they end, and that only a run beaten by the truth is called a local minimum."""
 
 import itertools
-import re
 import time
 
 import numpy as np
@@ -187,9 +186,9 @@ def test_what_is_no_iterate_ends_in_a_sentence_that_names_the_file():
         yield Iterate(np.zeros(3))
         return np.zeros(3)
 
-    sentences = {arrays: "arrays (test_run.py) yields must be an Iterate", returning: "returns must be a Stop"}
-    for solver, words in sentences.items():
-        with pytest.raises(InputError, match=re.escape(words) + r".*, got ndarray: yield Iterate\(estimate\)"):
+    for solver, words in (arrays, "yields must be an Iterate"), (returning, "returns must be a Stop or nothing"):
+        sentence = rf"what {solver.__name__} \(test_run.py\) {words}, got ndarray: yield Iterate\(estimate\)"
+        with pytest.raises(InputError, match=sentence):
             drive(solver(), lambda *of: None)
 
 
