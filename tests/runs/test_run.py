@@ -182,14 +182,11 @@ def test_what_is_no_iterate_ends_in_a_sentence_that_names_the_file():
     def arrays():
         yield np.zeros(3)
 
-    def returning():
-        yield Iterate(np.zeros(3))
-        return np.zeros(3)
-
-    for solver, words in (arrays, "yields must be an Iterate"), (returning, "returns must be a Stop or nothing"):
-        sentence = rf"what {solver.__name__} \(test_run.py\) {words}, got ndarray: yield Iterate\(estimate\)"
+    ended = iterates(ending=np.zeros(3))
+    for source, words in (arrays(), "yields must be an Iterate"), (ended, "returns must be a Stop or nothing"):
+        sentence = rf"what {source.__name__} \(test_run.py\) {words}, got ndarray: yield Iterate\(estimate\)"
         with pytest.raises(InputError, match=sentence):
-            drive(solver(), lambda *of: None)
+            drive(source, lambda *of: None)
 
 
 @pytest.mark.attempt("`LRLAB_MEMORY_GIB=-1`, `nan`, `1e-12`", "one sentence")
