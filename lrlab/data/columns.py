@@ -178,7 +178,7 @@ def _responses(frame: pd.DataFrame, target: str, second: Sequence[str], hints: H
     if len(kinds := np.unique(y)) == 1:
         raise InputError(what, "of at least two values", f"only {kinds[0]}", "name another column by y, or add rows")
     if not numeric:
-        form = f"{len(kinds)} words: {', '.join(map(str, kinds[:3]))}"
+        form = f"{counted(len(kinds), 'word')}: {', '.join(map(str, kinds[:3]))}"
     elif len(kinds) == 2:
         form = f"binary {kinds[0]:g}/{kinds[1]:g}"
     else:
