@@ -302,11 +302,12 @@ class MagnitudesSpec(DataSpec):
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:
         """Return A (m, p) and y (m,), or masks A (count, h, w) and patterns y (count, h, w)."""
+        if X is None:
+            raise InputError("X", "the masks of patterns, or the matrix A", "nothing", "give X, A or masks")
         if 3 in (dimensions(y), dimensions(X)):
             patterns, masks = numbers("y", y, 3, gaps=True), numbers("X", X, 3, complex_too=True)
             if patterns.shape != masks.shape:
-                got = f"{masks.shape}"
-                raise InputError("X", f"a mask for each pattern, of shape {patterns.shape}", got, "give X = masks")
+                raise InputError("X", f"a mask per pattern, of shape {patterns.shape}", masks.shape, "give X = masks")
             h, w = masks.shape[1:]
             if not 2 <= h * w <= 10_000:
                 raise InputError("X", "masks of 2 to 10,000 pixels", f"{h} x {w}", "bin or cut the patterns")
