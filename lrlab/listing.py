@@ -28,7 +28,8 @@ def models() -> "pd.DataFrame":
 def solvers(model: str = "") -> "pd.DataFrame":
     """Return the solvers of a model, or of all, by name: title, summary, needs, cost, reference.
 
-    needs: the oracle information of a solver. cost: of an iteration. InputError for an unknown model.
+    needs: the oracle information of a solver. cost: of an iteration. A table of all has the models of each, too, as a
+    name may stand for one solver per family. InputError for an unknown model.
     """
     import pandas as pd
 
@@ -38,4 +39,5 @@ def solvers(model: str = "") -> "pd.DataFrame":
         for one in (catalog.solvers_for(model) if model else catalog.ENTRIES)
     ]
     columns = ["solver", "title", "summary", "needs", "cost", "reference"]
-    return pd.DataFrame(rows, columns=columns).set_index("solver")
+    table = pd.DataFrame(rows, columns=columns).set_index("solver")
+    return table if model else table.assign(models=[", ".join(one.models) for one in catalog.ENTRIES])

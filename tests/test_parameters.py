@@ -121,7 +121,7 @@ def test_tables_list_models_and_solvers_with_what_they_need():
     assert list(models.index) == list(catalog.MODELS) and models.loc["multilabel", "family"] == "multilabel"
     assert list(solvers.index) == [one.name for one in catalog.solvers_for("rank-one-sensing")]
     assert solvers.loc["svp", "needs"] == "rank" and "singular value decomposition" in solvers.loc["svp", "cost"]
-    assert len(lrlab.solvers()) == len(catalog.ENTRIES)
+    assert "one-bit-sensing" in lrlab.solvers().models.biht and len(lrlab.solvers()) == len(catalog.ENTRIES)
     with pytest.raises(lrlab.InputError, match='did you mean "multilabel"?'):
         lrlab.solvers("multilable")
 

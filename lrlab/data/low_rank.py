@@ -224,6 +224,11 @@ class FormSpec(LowRankSpec):
 
     constant: Annotated[bool, Parameter(meaning="column of ones, which adds a constant and linear terms")] = False
 
+    def lacking(self, rank: int) -> str:  # noqa: D102
+        wide = max(self.arrays[k].shape[1] for k in ("X", "Z") if k in self.arrays)
+        few = f"{self.measurements:,} measurements for {wide:,} columns" if self.measurements < wide else ""
+        return super().lacking(rank) or few
+
     @classmethod
     def arrays_of(cls, y: Any, X: Any, Z: Any) -> Arrays:  # noqa: D102
         sides = {"X": X, "Z": Z} if issubclass(cls, RankOneSensing) else {"X": X}
@@ -291,7 +296,7 @@ class MatrixSpec(LowRankSpec):
 
     def lacking(self, rank: int) -> str:  # noqa: D102
         fewest = min((counts[counts > 0].min() for counts in self.counts.values()), default=math.inf)
-        few = f"a row or column has {fewest:g} given entries, fewer than the rank" if fewest < rank else ""
+        few = f"a row or column has {fewest:g} of the given entries, fewer than the rank" if fewest < rank else ""
         return super().lacking(rank) or few
 
     @classmethod

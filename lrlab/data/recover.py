@@ -87,6 +87,7 @@ def job_of(y: Any, X: Any = None, Z: Any = None, *, model: str = "", solver: Any
     arrays = made.arrays_of(y, X, Z)
     chosen, known = solver or made.default_solver(X, Z, **options), made.choices()
     if "r" in known and "rank" in options:
+        require_unused({"r": options.get("r", "")}, "a fit with `rank`, which means the same")
         options["r"] = options.pop("rank")
     if isinstance(chosen, str):
         for name in options:

@@ -126,6 +126,8 @@ def test_dependent_and_zero_columns_change_nothing_that_is_measured():
     wide = np.column_stack([X, X[:, :2] @ [1.0, -1.0], np.zeros(len(X))])
     trace = lrlab.recover(y, wide, model="polynomial-network", r=2)
     assert np.allclose(trace.problem.predict(trace.estimate, wide), y)
+    few = lrlab.recover(y[:6], wide, model="polynomial-network", r=1, held_out=0)
+    assert few.ending.startswith("Not unique: 6 measurements for 10 columns.")
 
 
 def test_a_table_of_rank_two_is_exact_at_rank_two_in_each_form():
@@ -168,7 +170,7 @@ def test_too_few_entries_of_a_row_are_not_unique(options):
     given[3, 0] = 1.0
     trace = lrlab.recover(pd.DataFrame(given).convert_dtypes(), **options, solver="gauss-newton", held_out=0)
     assert trace.stop is lrlab.Stop.NOT_UNIQUE
-    assert "1 given entries, fewer than the rank" in trace.summary()["message"]
+    assert "1 of the given entries, fewer than the rank" in trace.summary()["message"]
     assert "truth" not in trace.summary()["message"]
 
 
