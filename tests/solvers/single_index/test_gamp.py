@@ -132,9 +132,6 @@ def test_a_parabola_does_not_follow_the_rounding_of_its_index():
     assert one(z)[0] == pytest.approx(other(z)[0], abs=1e-9)
 
 
-RIVALS = ("sir", "spectral-optimal")
-
-
 HARD = [
     # The leading eigenvector of all entries ends at an overlap below .1 that it takes for 1.
     *(("gamp", "one-bit-phase-retrieval", settings, 0.99) for settings in (
@@ -192,7 +189,8 @@ def test_weak_signals_are_recovered_about_as_well_as_by_the_better_moment(spec):
         except InputError:
             return 0.0
 
-    own, *others = (np.array([overlap(name, seed) for seed in range(20000, 20008)]) for name in (SOLVER, *RIVALS))
+    solvers, seeds = (SOLVER, "sir", "spectral-optimal"), range(20000, 20008)
+    own, *others = (np.array([overlap(name, seed) for seed in seeds]) for name in solvers)
     best = max(others, key=np.mean)
     assert own.mean() > 0.9 * best.mean() - 2.5 * (own - best).std() / np.sqrt(8)
 
