@@ -211,9 +211,13 @@ def _check_model(entry: ModelEntry, models: Sequence[ModelEntry], solvers: Seque
 
 
 def _check_solver(entry: SolverEntry, models: Sequence[ModelEntry]) -> None:
-    if not {"problem", "rng"} <= {*inspect.signature(entry.run).parameters}:
+    parameters = inspect.signature(entry.run).parameters
+    needed = [one.name for one in parameters.values() if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+    if {"problem", "rng"} - {*parameters}:
         sentence = "must be a function (problem, *, options, rng) that yields an Iterate per step"
         raise CatalogError(f"{entry.name} {sentence}")
+    if without := {*needed} - {"problem", "rng"}:
+        raise CatalogError(f"{entry.name} has an option without a default: write {min(without)} = ... with its value")
     if not entry.models and not entry.families:
         raise CatalogError(f"{entry.name} names no model: add models=... or family=...")
     for name in entry.models:

@@ -145,6 +145,7 @@ def test_a_family_that_comes_with_lrlab_names_what_there_is(family):
         (family_with(grows=("m",)), "axis of toy must be one of n, p.*, got m"),
         (family_with(limits={"max_itr": 3}), 'limit of toy must be .*, got max_itr: did you mean "max_iter"?'),
         (replace(SOLVER, run=len), r"guess must be a function \(problem, \*, options, rng\)"),
+        (replace(SOLVER, run=lambda problem, size, rng: ()), "guess has an option without a default: write size ="),
         (replace(SOLVER, families=()), "guess names no model: add models=.* or family="),
         (replace(SOLVER, models=("doll",)), "model of guess must be one of toy, got doll"),
     ],
