@@ -227,11 +227,9 @@ def test_lines_say_how_each_series_begins_and_ends_or_that_it_is_the_same_everyw
     assert drawn.lines(data, View(show, False, False))[2] == f"{data.sweep.titles['altmin']}: {words}"
     one = finished({"error": 0.5, "weakest_error": 0.5}, [50])
     assert drawn.lines(one, View("error", False, False))[2] == f"{data.sweep.titles['altmin']}: 0.5 at 50."
-    half = SweepData(SweepResults(data.sweep))
-    first = data.sweep.jobs[0]
-    half.results.add({Trial(first, number): trial for number, trial in data.results.results(first).items()})
-    # Not said of all points before they have trials.
-    assert "m." not in drawn.lines(half, View(show, False, False))[2]
+    first, begun = data.sweep.jobs[0], SweepResults(data.sweep)
+    begun.add({Trial(first, 0): data.results.results(first)[0]})
+    assert "m." not in drawn.lines(SweepData(begun), View(show, False, False))[2]
     empty, _, message = drawn.lines(SweepData(SweepResults(data.sweep)), View(show, False, True))
     assert message == "" and not any(len(one.x) for one in empty.data if one.meta == "end")
 
