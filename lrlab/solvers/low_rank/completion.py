@@ -8,12 +8,12 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
-from lrlab.operators.krylov import leading, nearest, random_block
+from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import unsettled
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, number, solver
 from lrlab.solvers.low_rank.starts import spectral_start
-from lrlab.solvers.methods.proximal import lowered
+from lrlab.solvers.methods.proximal import shrunk
 
 
 def refuse_features(spec: Any, options: Options) -> None:
@@ -109,17 +109,3 @@ def soft_impute(problem: LowRankData, *, shrinkage: Shrinkage = 0.03, path: Path
             note = penalty_note("shrinkage", shrinkage, " of the least penalty that gives 0", rest, b)
             yield Iterate(W, value, change if k == path else None, note if k == path else "")
             momentum = 1.0 if value > before else momentum + 1.0
-
-
-def shrunk(M: Moment, W: LowRank, level: float, rng: Generator) -> LowRank:
-    """Return M with singular values lowered by `level`, or to 0; W is near the leading part of M."""
-    count, part = len(W.s) + 5, lowrank.zero(M.shape, 0)
-    while len(part.s) < min(M.shape) and (part.s > level).all():
-        # Whole decompositions are faster for more than a twentieth of the singular values.
-        if 20 * count > min(M.shape):
-            part = lowrank.from_dense(M.dense())
-        else:
-            start = random_block(M.shape[1], count, rng, M.dtype, W.V)
-            part = leading(M.matmat, start, count, transposed=M.rmatmat, floor=level, settled=1e-13)[0]
-        count *= 2
-    return lowered(part, level)

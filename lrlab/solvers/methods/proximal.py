@@ -5,9 +5,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
+from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
+from lrlab.operators.krylov import leading, random_block
+from lrlab.operators.operator import Moment
 
 
 class FastaState(NamedTuple):
@@ -86,3 +90,17 @@ def lowered(V: LowRank, level: float) -> LowRank:
     s = sizes - sizes.dtype.type(level)
     s = np.where(s > 16 * np.finfo(s.dtype).eps * sizes[0], s, s.dtype.type(0))
     return LowRank(V.U, np.copysign(s, V.s), V.V).truncated(max(int(np.count_nonzero(s)), 1))
+
+
+def shrunk(M: Moment, W: LowRank, level: float, rng: Generator) -> LowRank:
+    """Return M with singular values lowered by `level`, or to 0; W is near the leading part of M."""
+    count, part = len(W.s) + 5, lowrank.zero(M.shape, 0)
+    while len(part.s) < min(M.shape) and (part.s > level).all():
+        # Whole decompositions are faster for more than a twentieth of the singular values.
+        if 20 * count > min(M.shape):
+            part = lowrank.from_dense(M.dense())
+        else:
+            start = random_block(M.shape[1], count, rng, M.dtype, W.V)
+            part = leading(M.matmat, start, count, transposed=M.rmatmat, floor=level, settled=1e-13)[0]
+        count *= 2
+    return lowered(part, level)
