@@ -42,7 +42,8 @@ class Case(NamedTuple):
 
 def model(refusal: str, base: dict[str, Any] | None = None, **changes: Any) -> Case:
     """Return the case of a saved model with some arrays changed; None leaves one out."""
-    return Case("m.npz", saved(base or PARTS, **changes), refusal, opened=lambda path, _: load_model(path))
+    kept = {name: part for name, part in {**(base or PARTS), **changes}.items() if part is not None}
+    return Case("m.npz", npz(**kept), refusal, opened=lambda path, _: load_model(path))
 
 
 def picture(content: bytes, refusal: str) -> Case:
@@ -126,11 +127,6 @@ COMPRESSED = {
     "kind": np.array("Compressed"), "estimate_W": np.ones((3, 1)), "estimate_Phi": np.ones((1, 2)),
     "estimate_settings": np.array([1.0, 1.0, 1.0, 1.0]),
 }  # fmt: skip
-
-
-def saved(base: dict[str, Any] = PARTS, **changes: Any) -> bytes:
-    """Return a model with some arrays changed; None leaves one out."""
-    return npz(**{name: part for name, part in {**base, **changes}.items() if part is not None})
 
 
 ARFF = b"@relation r\n@attribute a numeric\n@attribute b {u,v}\n@attribute x {0,1}\n@data\n"

@@ -55,11 +55,6 @@ def rows_of(estimator):
     return cases.quadratic(SEED)[:2]
 
 
-def output(estimator, X):
-    """Return what an estimator makes of rows."""
-    return estimator.transform(X) if hasattr(estimator, "transform") else estimator.predict(X)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("estimator", ESTIMATORS[:3], ids=NAMES[:3])
 def test_pipelines_and_searches_take_it(estimator):
@@ -71,7 +66,8 @@ def test_pipelines_and_searches_take_it(estimator):
     search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in grid.items()}, cv=3).fit(X, y)
     assert search.best_score_ > (0.75 if name == "singleindexclassifier" else 0.99)
     assert name == "singleindexclassifier" or search.best_params_[f"{name}__rank"] == 4
-    assert output(search, X).shape == y.shape
+    made = search.transform(X) if hasattr(search, "transform") else search.predict(X)
+    assert made.shape == y.shape
 
 
 def test_an_imputer_fills_new_rows():
