@@ -19,7 +19,7 @@ from lrlab.data.label_task import load_model
 from lrlab.data.reading import read_given
 from lrlab.parameters import InputError
 from tests.data import cases
-from tests.data.hostile import CASES, COMPRESSED, KERNEL, KINDS, PARTS, npz, saved, text
+from tests.data.hostile import CASES, COMPRESSED, KERNEL, KINDS, PARTS, npz, text
 
 SEED = 20_026
 MEMORY_BYTES = 200 * 10**6
@@ -80,7 +80,7 @@ def test_a_lack_of_memory_is_not_called_a_damaged_file(tmp_path, monkeypatch):
 
 def test_whole_models_are_read(tmp_path):
     for base in (PARTS, KERNEL, COMPRESSED):
-        (tmp_path / "m.npz").write_bytes(saved(base))
+        (tmp_path / "m.npz").write_bytes(npz(**base))
         assert load_model(tmp_path / "m.npz").columns.L == 2
 
 

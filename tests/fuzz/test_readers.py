@@ -35,7 +35,7 @@ from lrlab.presets import sweeps as library
 from lrlab.protocol import Limits
 from lrlab.sweeps.toml import parse, to_toml
 from tests.data.cases import save_npz
-from tests.data.hostile import COMPRESSED, KERNEL, PARTS, npy, npz, png, saved
+from tests.data.hostile import COMPRESSED, KERNEL, PARTS, npy, npz, png
 from tests.data.test_rows import FILES, XML
 from tests.solvers.driving import dense
 from tests.ui.driving import opened
@@ -216,7 +216,7 @@ def small_model():
     return stream.getvalue()
 
 
-ARCHIVES = [saved(PARTS), saved(KERNEL), saved(COMPRESSED), small_model()]
+ARCHIVES = [npz(**PARTS), npz(**KERNEL), npz(**COMPRESSED), small_model()]
 LABELS = st.one_of(changed_bytes(ARCHIVES), changed_archive(ARCHIVES, ARRAYS))
 
 
@@ -306,7 +306,7 @@ def test_fit_and_predict_end_in_rows_or_one_line(tmp_path_factory, data, options
     rows = written(folder, name, content)
     listed = data.draw(st.sampled_from(sorted(LISTS)))
     labels = written(folder, listed, data.draw(changed([LISTS[listed]])))
-    model = written(folder, "m.npz", data.draw(st.one_of(st.just(saved(PARTS)), changed_bytes([saved(PARTS)]))))
+    model = written(folder, "m.npz", data.draw(st.one_of(st.just(npz(**PARTS)), changed_bytes([npz(**PARTS)]))))
     line = data.draw(
         st.sampled_from(
             [
