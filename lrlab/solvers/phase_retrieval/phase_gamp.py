@@ -98,9 +98,11 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
             if channel.sharp and at.V < RECOVERED:
                 for refined in islice(descent(problem, size * at.b), 1, None):
                     # F, over the mean intensity, is 0 if z fits.
-                    residual = max(refined.residual or 0.0, math.sqrt((refined.objective or 0.0) / c))
+                    slope, misfit = refined.residual or 0.0, math.sqrt((refined.objective or 0.0) / c)
                     note = f"Refined by Gauss-Newton. {refined.note}"
-                    yield Iterate(refined.estimate, residual=residual, note=note)
+                    yield Iterate(refined.estimate, residual=max(slope, misfit), note=note)
+                    if misfit > 1e-6 and slope < 1e-8:
+                        return Stop.STALLED
             if misfit > 1e-6 and at.change < 1e-8:
                 return Stop.STALLED
             damped += [at.V] if at.step < 1.0 else []
