@@ -155,13 +155,16 @@ def around_one_mean(held, rule, rng):
     if rule["rule"] == "numbers":
         printed = [value for row in rule["printed"].values() for value in row.values()]
         return each(held, lambda own, *_: rng.uniform(min(printed), max(printed), len(own)))
-    means = {}
+    means, draws = {}, {}
     for row in held.values.values():
         for place, own in row.items():
             means.setdefault(place, []).append(own.mean())
 
     def normal(own, name, place):
-        return np.mean(means[place]) + rng.normal(0, held.error(name, place), len(own))
+        # The same blocks of test samples for all methods.
+        blocks = held.blocks.get(name, {}).get(place, np.zeros(2))
+        common = draws.setdefault(place, rng.standard_normal(len(blocks)) / np.sqrt(len(blocks) * (len(blocks) - 1)))
+        return np.mean(means[place]) + common @ (blocks - blocks.mean()) + 0.0 * own
 
     return each(held, normal)
 

@@ -30,7 +30,9 @@ def test_the_gallery_has_a_card_with_picture_verdict_and_time_for_every_experime
     for name in PUBLISHED:
         words = [word for word, _ in gallery.badges(name)]
         verdicts = result.counts(gallery.lines(name))
-        assert all(any(verdict in word for word in words) for verdict in verdicts or ["no verdict"]), name
+        assert all(
+            any(verdict.removeprefix("agrees") in word for word in words) for verdict in verdicts or ["no verdict"]
+        ), name
         run = shipped.load(name)
         part = run.run < (len(run.results) if run.missing and not run.quick else run.planned)
         assert (f"quick: {run.run:,} of {run.planned:,} trials" in words) == part, name
