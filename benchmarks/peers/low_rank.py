@@ -13,7 +13,7 @@ from lrlab import catalog, lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.low_rank_problem import LowRankProblem
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.tangent import spectral_start
 
 TITLE = "low-rank matrices"
 DISTRIBUTIONS = ("torch", "pymanopt")

@@ -60,14 +60,13 @@ def rows_of(estimator):
 def test_pipelines_and_searches_take_it(estimator):
     X, y = rows_of(estimator)
     name = type(estimator).__name__.lower()
-    settings = {"bilinearregressor": {"first": 8}}.get(name, {})
+    settings = {"first": 8} if name == "bilinearregressor" else {}
     grid = {"singleindexclassifier": {"scaling": ["columns", "whitened"]}}.get(name, {"rank": [1, 4]})
     pipeline = make_pipeline(StandardScaler(), clone(estimator).set_params(**settings))
     search = GridSearchCV(pipeline, {f"{name}__{key}": values for key, values in grid.items()}, cv=3).fit(X, y)
     assert search.best_score_ > (0.75 if name == "singleindexclassifier" else 0.99)
     assert name == "singleindexclassifier" or search.best_params_[f"{name}__rank"] == 4
-    made = search.transform(X) if hasattr(search, "transform") else search.predict(X)
-    assert made.shape == y.shape
+    assert (search.transform if hasattr(search, "transform") else search.predict)(X).shape == y.shape
 
 
 def test_an_imputer_fills_new_rows():

@@ -126,8 +126,8 @@ def test_dependent_and_zero_columns_change_nothing_that_is_measured():
     wide = np.column_stack([X, X[:, :2] @ [1.0, -1.0], np.zeros(len(X))])
     trace = lrlab.recover(y, wide, model="polynomial-network", r=2)
     assert np.allclose(trace.problem.predict(trace.estimate, wide), y)
-    few = lrlab.recover(y[:6], wide[:6], model="polynomial-network", r=1, held_out=0)
-    assert few.ending.startswith("Not unique: 6 measurements for 10 columns.")
+    few = lrlab.recover(y[:6], wide[:6], model="polynomial-network", r=1, held_out=0).ending
+    assert few.startswith("Not unique: 6 measurements for 10 columns.")
 
 
 def test_a_table_of_rank_two_is_exact_at_rank_two_in_each_form():

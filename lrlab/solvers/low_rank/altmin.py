@@ -11,8 +11,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
 from lrlab.operators.tangent import alignment, point, unsettled
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Stop, choice, number, solver
-from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import projected
+from lrlab.solvers.low_rank.tangent import Start, projected, started
 
 
 def refuse_batches(spec: Any, options: Options) -> None:

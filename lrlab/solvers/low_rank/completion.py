@@ -12,7 +12,7 @@ from lrlab.operators.krylov import nearest
 from lrlab.operators.operator import Moment
 from lrlab.operators.tangent import unsettled
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, number, solver
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.tangent import spectral_start
 from lrlab.solvers.methods.proximal import shrunk
 
 

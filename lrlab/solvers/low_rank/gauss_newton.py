@@ -21,8 +21,7 @@ from lrlab.operators.tangent import (
 )
 from lrlab.solver_entry import Iterate, Iterates, Stop, solver
 from lrlab.solvers.low_rank.rank_one_steps import rank_one_steps
-from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import SLOW, WholeSteps, line, moved
+from lrlab.solvers.low_rank.tangent import SLOW, Start, WholeSteps, line, moved, started
 from lrlab.solvers.low_rank.tangent_descent import descent
 
 FEW, MOST = 2**15, 2**27

@@ -9,7 +9,7 @@ from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import EvaluatedMatrix, gauss_newton_step, point, solved, stationarity
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, solver
 from lrlab.solvers.low_rank.completion import refuse_features
-from lrlab.solvers.low_rank.starts import spectral_start
+from lrlab.solvers.low_rank.tangent import spectral_start
 
 
 @solver(models=("rank-one-sensing", "inductive-completion", "multilabel-regression"), oracle="rank", memory=0.6)

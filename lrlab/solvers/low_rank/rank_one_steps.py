@@ -12,7 +12,7 @@ from lrlab.lowrank import LowRank
 from lrlab.operators.rank_one import RankOne, SymmetricRankOne
 from lrlab.operators.tangent import EvaluatedMatrix, point, rounding_error, stationarity
 from lrlab.protocol import Iterate
-from lrlab.solvers.low_rank.starts import started
+from lrlab.solvers.low_rank.tangent import started
 from lrlab.theory.phase import weigh
 
 Direct = Callable[..., Any]

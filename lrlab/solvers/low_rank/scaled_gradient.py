@@ -9,8 +9,7 @@ from lrlab.linalg import solve_positive
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.tangent import alignment, point
 from lrlab.solver_entry import Generator, Iterate, Iterates, choice, solver
-from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import WholeSteps
+from lrlab.solvers.low_rank.tangent import Start, WholeSteps, started
 from lrlab.solvers.methods.newton import quartic_step
 
 

@@ -1,22 +1,30 @@
 """Conjugate directions of Polak and Ribiere in the tangent spaces of matrices of rank k, with exact steps."""
 
 from collections.abc import Generator
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
+from numpy.random import Generator as Random
 
+from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LowRankData
 from lrlab.operators.operator import Operator
-from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved, unresolvable
+from lrlab.operators.rank_one import RankOne
+from lrlab.operators.tangent import EvaluatedMatrix, alignment, point, solved
 from lrlab.solver_entry import Iterate, Iterates, Stop, solver
-from lrlab.solvers.low_rank.starts import Start, started
-from lrlab.solvers.low_rank.tangent import Line, WholeSteps, gradient, inner, line, moved, newton_step, transported
+from lrlab.solvers.low_rank import tangent
+from lrlab.solvers.low_rank.tangent import Line, Start, WholeSteps, started
+
+MUCH, RESOLVED = 2**20, 8 * float(np.sqrt(np.finfo(float).eps))
+"""Numbers of data from which on the first steps are in single precision; and the cosine of a direction along which a
+step changes ||A(W) - b||^2 only by rounding."""
 
 
 @solver(family="low-rank", oracle="rank", memory=0.7, max_iter=1000)
-def tangent_descent(problem: LowRankData, *, start: Start = "moment", rng: np.random.Generator) -> Iterates:
+def tangent_descent(problem: LowRankData, *, start: Start = "moment", rng: Random) -> Iterates:
     r"""Tangent descent.
 
     Conjugate gradients on the manifold of rank k with exact steps: cheap, whatever the condition number.
@@ -34,35 +42,56 @@ def tangent_descent(problem: LowRankData, *, start: Start = "moment", rng: np.ra
     cost        O(m (d1 + d2) k): reads the data twice (symmetric) or four times
 
     CONVERGED says that T = 0 up to the tolerance, with noise too. Yields an Iterate per step: objective F, residual the
-    cosine between d and A(D). Ends STALLED if no step lowers F.
+    cosine between d and A(D); of many measurements by vectors the first ones, until progress is slow, are computed in
+    single precision. Ends STALLED if no step lowers F.
 
     Reference: Vandereycken (2013), "Low-rank matrix completion by Riemannian optimization"; Soltani & Hegde (2018),
     section 1.3, for the bias of the trace.
     """
     A, b = problem.operator, problem.b
-    at = point(A, started(A, b, problem.rank, rng, start), b)
-    return (yield from descent(A, b, at, WholeSteps(A, b, rng)))
+    if isinstance(A, RankOne) and A.size * sum(A.shape) > MUCH:
+        W = yield from single_steps(A.in_single(), problem, rng, start)
+    else:
+        W = started(A, b, problem.rank, rng, start)
+    return (yield from descent(A, b, point(A, W, b), WholeSteps(A, b, rng)))
 
 
-def descent(A: Operator, b: Array, at: EvaluatedMatrix, whole: WholeSteps) -> Generator[Iterate, None, Stop]:
+def single_steps(A: Operator, problem: LowRankData, rng: Random, start: str) -> Generator[Iterate, None, LowRank]:
+    """Yield iterates in single precision until progress is slow; return the last estimate."""
+    b, value, cosine = problem.b.astype(np.float32), np.inf, np.inf
+    for now in descent(A, b, point(A, started(A, b, problem.rank, rng, start), b), WholeSteps(A, b, rng), 0.0):
+        U, s, V = (factor.astype(problem.b.dtype) for factor in now.estimate)
+        W = lowrank.from_square(U, s) if A.symmetric else lowrank.from_product(U * s, V)
+        before, value, turned, cosine = value, now.objective or 0.0, cosine, now.residual or 0.0
+        # What is exact in single precision is not in double: it must not end the run.
+        if cosine <= 3e-5 or (value > 0.98 * before and cosine > 0.7 * turned):
+            break
+        yield replace(now, estimate=W)
+    return W
+
+
+def descent(
+    A: Operator, b: Array, at: EvaluatedMatrix, whole: WholeSteps, least: float = RESOLVED
+) -> Generator[Iterate, None, Stop]:
     """Yield the iterates of the descent from a point; return why they end.
 
-    The residual of each is the cosine between A(W) - b and the image of the next direction.
+    The residual of each is the cosine between A(W) - b and the image of the next direction. It ends at a
+    cosine of `least`.
     """
     last: tuple[LowRank, Array, Array, Array] | None = None
     for number in count(1):
-        slope = gradient(A, at)
-        steepest = newton_step(A, at.W, slope)
+        slope = tangent.gradient(A, at)
+        steepest = tangent.newton_step(A, at.W, slope)
         direction = conjugate(*last, at.W, slope, steepest) if last else steepest
-        along = line(A, at, direction)
+        along = tangent.line(A, at, direction)
         cosine = alignment(at.d, along.image, b)
         yield Iterate(at.W, at.objective, cosine)
-        if unresolvable(cosine, b):
+        if cosine <= least:
             return Stop.CONVERGED
         new = searched(A, at, along, b)
         if new is None and direction is not steepest:
             # Conjugate directions can fail; if the gradient's direction fails too, only rounding errors remain.
-            new = searched(A, at, line(A, at, steepest), b)
+            new = searched(A, at, tangent.line(A, at, steepest), b)
         better = whole.leave(new or at, at.objective)
         if (following := better or new) is None:
             break
@@ -76,9 +105,9 @@ def conjugate(
     old: LowRank, old_slope: Array, old_steepest: Array, old_direction: Array, W: LowRank, slope: Array, steepest: Array
 ) -> Array:
     """Return the conjugate direction of Polak & Ribiere; the steepest one if that is no longer conjugate."""
-    change = steepest - transported(old_steepest, old, W)
-    beta = inner(slope, change, W) / inner(old_slope, old_steepest, old)
-    return steepest + beta * transported(old_direction, old, W) if beta > 0 else steepest
+    change = steepest - tangent.transported(old_steepest, old, W)
+    beta = tangent.inner(slope, change, W) / tangent.inner(old_slope, old_steepest, old)
+    return steepest + beta * tangent.transported(old_direction, old, W) if beta > 0 else steepest
 
 
 def searched(A: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> EvaluatedMatrix | None:
@@ -87,5 +116,5 @@ def searched(A: Operator, at: EvaluatedMatrix, along: Line, b: Array) -> Evaluat
     step = -float(at.d @ along.image) / size if size else 0.0
     # In single precision the last steps, which are exact, change F by less than its rounding error.
     before = at.objective * (1.0 + (1e-5 if b.dtype == np.float32 else 0.0))
-    trials = (moved(A, at, along, step * 0.5**halvings, b) for halvings in range(30 if step else 0))
+    trials = (tangent.moved(A, at, along, step * 0.5**halvings, b) for halvings in range(30 if step else 0))
     return next((new for new in trials if new.objective < before), None)

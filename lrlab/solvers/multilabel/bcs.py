@@ -9,7 +9,7 @@ from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.compressed_labels import MOST, Compressed, inferred
 from lrlab.solvers.multilabel.design import Design, Spectrum
-from lrlab.solvers.multilabel.options import gram_numbers, label_solver
+from lrlab.solvers.multilabel.labels import gram_numbers, label_solver
 
 
 @label_solver(oracle="rank", matrix=gram_numbers)

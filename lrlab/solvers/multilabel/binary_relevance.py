@@ -11,8 +11,7 @@ from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Options, choice
 from lrlab.solvers.multilabel.classifiers import one_by_one
 from lrlab.solvers.multilabel.design import Design, dense, gram
-from lrlab.solvers.multilabel.labels import LOSSES
-from lrlab.solvers.multilabel.options import Ridge, gram_numbers, label_solver, table_solver
+from lrlab.solvers.multilabel.labels import LOSSES, Ridge, gram_numbers, label_solver, table_solver
 
 CLOSED = 4000
 """Most features, or rows, for normal equations of sparse features, which are smaller than these equations."""

@@ -9,7 +9,7 @@ from lrlab.linalg import top_eigenpairs
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, Parameter, number
-from lrlab.solvers.multilabel import options as shared
+from lrlab.solvers.multilabel import labels as shared
 from lrlab.solvers.multilabel.design import Design, Spectrum, dense
 
 ALL_LABELS = "for this solver, whose closed form needs all labels"

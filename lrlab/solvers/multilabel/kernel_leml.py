@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterates, choice, number
-from lrlab.solvers.multilabel import options as shared
+from lrlab.solvers.multilabel import labels as shared
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.multilabel.predictors import KernelRank, scaled
 

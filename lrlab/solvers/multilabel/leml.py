@@ -9,7 +9,7 @@ from lrlab.arrays import Array
 from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, InputError, Iterate, Iterates, Options, choice
-from lrlab.solvers.multilabel import options as shared
+from lrlab.solvers.multilabel import labels as shared
 from lrlab.solvers.multilabel.labels import LOSSES, Labels, Loss
 from lrlab.solvers.multilabel.leml_steps import ObservedSquares, Risk, WholeSquares
 

@@ -11,18 +11,17 @@ from lrlab.lowrank import LowRank
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, choice
 from lrlab.solvers.methods.proximal import fasta, lowered
-from lrlab.solvers.multilabel.labels import LOSSES, SIGN_LOSSES, Labels
+from lrlab.solvers.multilabel import labels as shared
 from lrlab.solvers.multilabel.leml_steps import Risk, WholeSquares
-from lrlab.solvers.multilabel.options import Regularization, label_solver, table_numbers, table_solver
 
 
-@table_solver(changed={"regularization": {"default": 300.0}, "loss": {"meaning": "loss on labels -1, 1"}})
-@label_solver(memory=0.0, matrix=table_numbers)
+@shared.table_solver(changed={"regularization": {"default": 300.0}, "loss": {"meaning": "loss on labels -1, 1"}})
+@shared.label_solver(memory=0.0, matrix=shared.table_numbers)
 def trace_norm(
     problem: LabelData,
     *,
     loss: Annotated[str, choice("squared", "logistic", help="squared on labels 0, 1; logistic on -1, 1")] = "squared",
-    regularization: Regularization = 20.0,
+    regularization: shared.Regularization = 20.0,
     rng: Generator,
 ) -> Iterates:
     r"""Nuclear norm.
@@ -45,7 +44,9 @@ def trace_norm(
 
     Reference: Yu, Jain, Kar, Dhillon (2014), eq. 2 without the rank, section 4; SMT and LRT in Qiu et al. (2017).
     """
-    labels = Labels(problem, (SIGN_LOSSES if hasattr(problem, "signs_per_label") else LOSSES)[loss])
+    labels = shared.Labels(
+        problem, (shared.SIGN_LOSSES if hasattr(problem, "signs_per_label") else shared.LOSSES)[loss]
+    )
     risk = WholeSquares(labels) if loss == "squared" and labels.full else Risk(labels)
     d, L = problem.X.shape[1], problem.Y.shape[1]
     zero, b = lowrank.zero((d, L), 1), np.zeros((L, labels.intercepts))
@@ -77,7 +78,7 @@ def trace_norm(
             return Stop.NO_MINIMUM
 
 
-def best_intercepts(labels: Labels, A: Array, H: Array) -> Array:
+def best_intercepts(labels: shared.Labels, A: Array, H: Array) -> Array:
     """Return the best intercepts (L, 1) for scores A H^T, by Newton's method from those of H; (L, 0) without any.
 
     Steps have at most length 1, since the logistic loss is flat far from its minimum. Intercepts are at most 30, as of

@@ -10,7 +10,7 @@ from lrlab.arrays import Array, Indices, Matrix
 from lrlab.models.protocols import LabelData
 from lrlab.solver_entry import Generator, Iterate, Iterates, number
 from lrlab.solvers.multilabel.design import Design
-from lrlab.solvers.multilabel.options import FittedRank, low_rank_solver, rank_of
+from lrlab.solvers.multilabel.labels import FittedRank, low_rank_solver, rank_of
 from lrlab.solvers.multilabel.predictors import Affine
 from lrlab.solvers.multilabel.warp import Negatives, Watched, narrowed, rank_weights, units_of, violators
 

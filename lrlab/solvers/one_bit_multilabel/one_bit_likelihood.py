@@ -8,8 +8,7 @@ import numpy as np
 from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.solver_entry import Generator, Iterate, Iterates
-from lrlab.solvers.multilabel.labels import Signed
-from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
+from lrlab.solvers.multilabel.labels import FittedRank, Signed, rank_of, refuse_rank, stream_solver
 from lrlab.solvers.one_bit_multilabel.one_bit_power import START_NOTE, leading_right, mean_moment, power_step
 from lrlab.theory.channels import answer
 from lrlab.theory.links import SignLink

@@ -10,8 +10,7 @@ from lrlab import lowrank
 from lrlab.arrays import Array
 from lrlab.operators.krylov import SETTLED, leading, random_block
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop, number
-from lrlab.solvers.multilabel.labels import Signed
-from lrlab.solvers.multilabel.options import FittedRank, rank_of, refuse_rank, stream_solver
+from lrlab.solvers.multilabel.labels import FittedRank, Signed, rank_of, refuse_rank, stream_solver
 
 SLOPE = math.sqrt(2 / math.pi)
 """lambda = E|g|, g ~ N(0, 1): E[sign(<x, w>) x] = lambda w if ||w|| = 1 (Lemma 1)."""

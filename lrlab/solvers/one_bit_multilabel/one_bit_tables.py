@@ -6,7 +6,7 @@ import numpy as np
 
 from lrlab import lowrank
 from lrlab.solver_entry import Generator, Iterate, Iterates, choice, number
-from lrlab.solvers.multilabel import options as shared
+from lrlab.solvers.multilabel import labels as shared
 from lrlab.solvers.multilabel.labels import SIGN_LOSSES, Signed
 from lrlab.solvers.multilabel.leml import leml
 from lrlab.solvers.one_bit_multilabel.one_bit_power import mean_moment

@@ -74,7 +74,7 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
     Algorithm 1 with scalar variances; Maillard, Loureiro, Krzakala, Zdeborova (2020), "Phase retrieval in high
     dimensions: statistical and computational phase transitions".
     """
-    A, p, field = problem.A, problem.shape[1], "complex" if np.iscomplexobj(problem.A) else "real"
+    A, y, p, field = problem.A, problem.magnitude, problem.shape[1], "complex" if np.iscomplexobj(problem.A) else "real"
     c = float(problem.intensity.mean())
     if c <= 0:
         yield Iterate(np.zeros(p, A.dtype), residual=0.0, note="All responses are 0.")
@@ -84,13 +84,12 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
     scale = math.sqrt(c) if problem.data == "magnitude" else c
     channel = Magnitudes(field, problem.noise / scale, problem.data)
     rescaled = SimpleNamespace(X=A, y=problem.y / scale, link=channel, checkpoint=problem.checkpoint)
-    size_y = length(problem.magnitude)
     for begin in chain([start], repeat("random")):
         damped = list[float]()
         first = first_state(problem, channel, begin, rng)
         for at in iterations(rescaled, first, scaled=False, patience=PATIENCE, least_step=0.8):
             size = math.sqrt(c * (1.0 + at.V / max(length(at.b) ** 2, TINY)))
-            misfit = length(np.abs(size * at.Xb) - problem.magnitude) / size_y if channel.sharp else 0.0
+            misfit = length(np.abs(size * at.Xb) - y) / length(y) if channel.sharp else 0.0
             steps = "" if at.step == 1.0 else f"; steps damped to {at.step:.2g}"
             note = f"The method's estimate of the overlap {1.0 - at.V:.4g}{steps}."
             # With noise, a fixed point of the update need not be the best one: there is no objective to compare them.
@@ -99,8 +98,7 @@ def gamp(problem: PhaseData, *, start: Start = "optimal", rng: Generator) -> Ite
                 for refined in islice(descent(problem, size * at.b), 1, None):
                     # F, over the mean intensity, is 0 if z fits.
                     slope, misfit = refined.residual or 0.0, math.sqrt((refined.objective or 0.0) / c)
-                    note = f"Refined by Gauss-Newton. {refined.note}"
-                    yield Iterate(refined.estimate, residual=max(slope, misfit), note=note)
+                    yield Iterate(refined.estimate, residual=max(slope, misfit), note=f"Refined. {refined.note}")
                     if misfit > 1e-6 and slope < 1e-8:
                         return Stop.STALLED
             if misfit > 1e-6 and at.change < 1e-8:

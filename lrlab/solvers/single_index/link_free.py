@@ -14,8 +14,7 @@ from lrlab.models.protocols import SingleIndexData
 from lrlab.solver_entry import Generator, Iterate, Iterates, Stop
 from lrlab.solvers.single_index.family import SupportSize, index_solver, needs_answers, needs_some_moment, sparse_size
 from lrlab.solvers.single_index.index_links import SMOOTH, LogOdds, Rows
-from lrlab.solvers.single_index.link_free_intervals import intervals
-from lrlab.solvers.single_index.link_free_steps import Data, Direction, Step, scaled
+from lrlab.solvers.single_index.link_free_steps import Data, Direction, Step, intervals, scaled
 from lrlab.theory.bulk import largest_by_chance
 from lrlab.theory.spectral import link_free_weights
 
@@ -54,7 +53,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
                 noise the error falls at the rate p/n of a known link
     weak        if a parabola predicts little, splines start from all moments, too. If no refinement predicts held-out
                 responses better by more nats than chance gains, the method ends with its initialization
-    intervals   all angles to an entry's axis within q standard errors of the direction (`link_free_intervals`); none,
+    intervals   all angles to an entry's axis within q standard errors of the direction (`link_free_steps`); none,
                 and a sentence in the note, if that is known not to hold, or before the steps are short
     cost        a few passes over X (n, p), and X^T diag(h) X
 
@@ -68,7 +67,7 @@ def link_free_refinement(problem: SingleIndexData, *, kept: SupportSize = 0, rng
 
     Reference: after Hardle, Hall & Ichimura (1993), "Optimal smoothing in single-index models", and Delecroix,
     Hristache & Patilea (2006), "On semiparametric M-estimation in single-index regression"; approximate leave-one-out:
-    Rad & Maleki (2020); intervals: see `link_free_intervals`.
+    Rad & Maleki (2020); intervals: see `link_free_steps`.
     """
     X = problem.X
     mean = X.mean(axis=0)

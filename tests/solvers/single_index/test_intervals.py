@@ -20,8 +20,7 @@ from lrlab.figures.runs import recoveries
 from lrlab.linalg import unit
 from lrlab.solvers.single_index.index_links import LogOdds
 from lrlab.solvers.single_index.link_free import link_free_refinement
-from lrlab.solvers.single_index.link_free_intervals import angles, intervals
-from lrlab.solvers.single_index.link_free_steps import Data, Direction, Step
+from lrlab.solvers.single_index.link_free_steps import Data, Direction, Step, angles, intervals
 from tests.thorough import a_third
 
 SOLVER = "link-free-refinement"
