@@ -74,7 +74,7 @@ def read() -> Numbers:
 def write(numbers: Numbers) -> None:
     """Write the numbers that differ from the recorded ones, a file per first part of their names."""
     recorded = read()
-    changed = {name for name in {*recorded, *numbers} if recorded.get(name) != numbers.get(name)}
+    changed = {name for name in {*recorded, *numbers} if recorded.get(name, ...) != numbers.get(name, ...)}
     for first in {name.partition("/")[0] for name in changed}:
         own = {name: numbers[name] for name in sorted(numbers) if name.startswith(f"{first}/")}
         text = json.dumps(own, separators=(",", ":"), indent=0)
@@ -156,7 +156,7 @@ def record(patterns: Sequence[str]) -> list[str]:
     return [
         f"{name}: {today['failed']}, not recorded" if failed(today := numbers.get(name)) else name
         for name in sorted({*recorded, *numbers})
-        if recorded.get(name) != numbers.get(name)
+        if recorded.get(name, ...) != numbers.get(name, ...)
     ]
 
 
