@@ -7,8 +7,7 @@ import numpy as np
 from benchmarks.limits.frame import Loop
 from lrlab import catalog
 from lrlab.operators.tangent import point
-from lrlab.solvers.low_rank.tangent import started
-from lrlab.solvers.low_rank.tangent import gradient, line, newton_step
+from lrlab.solvers.low_rank.tangent import gradient, line, newton_step, started
 from lrlab.solvers.low_rank.tangent_descent import searched
 
 TITLE = "low-rank matrices"
