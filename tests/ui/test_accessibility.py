@@ -127,10 +127,10 @@ def test_a_page_has_no_serious_finding_its_ticks_are_read_and_run_is_near_by_key
     check_findings(page)
     check_ticks(page)
     if name == "converge":
-        check_names(page.evaluate(NAMES), "#12161d")
+        check_names(dark := page.evaluate(NAMES), "#12161d")
         page.emulate_media(color_scheme="light")
-        expect(page.locator(".stApp")).to_have_css("background-color", "rgb(255, 255, 255)")
-        settled(page)
+        drawn_anew = f"(dark) => ({NAMES})().every((fill) => !dark.includes(fill))"
+        wait_until(page, drawn_anew, dark)
         check_names(page.evaluate(NAMES), "#ffffff")
     if name in NEAR:
         page.get_by_role("spinbutton", name="p", exact=True).fill("9")
