@@ -106,17 +106,17 @@ class Entries(Operator):
         right = R.toarray() if self.Y is None else R @ self.Y
         return right if self.X is None else self.X.T @ right
 
-    def refit_left(self, Q: Array, b: Array, U: Array, ridge: float, rtol: float) -> Array:
+    def refit_left(self, P: Array, Q: Array, b: Array, U: Array, ridge: float, rtol: float) -> Array:
         """Return the best U at once without X, by the sums of q_j q_j^T over the observed j of each row i."""
         if self.X is not None:
-            return super().refit_left(Q, b, U, ridge, rtol)
-        return U + _rows(self._mask, Q, self.pull_left(b - self.pair(U, Q), Q) - ridge * U, ridge)
+            return super().refit_left(P, Q, b, U, ridge, rtol)
+        return U + _rows(self._mask, Q, self.pull_left(b - self.pair(P, Q), Q) - ridge * U, ridge)
 
-    def refit_right(self, P: Array, b: Array, V: Array, ridge: float, rtol: float) -> Array:
+    def refit_right(self, P: Array, Q: Array, b: Array, V: Array, ridge: float, rtol: float) -> Array:
         """Return the best V at once without Y, by the sums of p_i p_i^T over the observed i of each column j."""
         if self.Y is not None:
-            return super().refit_right(P, b, V, ridge, rtol)
-        return V + _rows(self._mask.T, P, self.pull_right(b - self.pair(P, V), P) - ridge * V, ridge)
+            return super().refit_right(P, Q, b, V, ridge, rtol)
+        return V + _rows(self._mask.T, P, self.pull_right(b - self.pair(P, Q), P) - ridge * V, ridge)
 
     def subset(self, rows: Indices) -> "Entries":
         """Return the operator of some of the measurements, given by sorted indices."""

@@ -75,18 +75,18 @@ class Operator(ABC):
     def subset(self, rows: Indices) -> "Operator":
         """Return the operator of some of the measurements, rows (sorted indices into 0..m-1)."""
 
-    def refit_left(self, Q: Array, b: Array, U: Array, ridge: float, rtol: float) -> Array:
-        """Return a U of lower ||A(U V^T) - b||^2 + ridge ||U||_F^2 than the given one, from the image Q of V.
+    def refit_left(self, P: Array, Q: Array, b: Array, U: Array, ridge: float, rtol: float) -> Array:
+        """Return a U of lower ||A(U V^T) - b||^2 + ridge ||U||_F^2 than the given one; P, Q are the images of U, V.
 
         By conjugate gradients, until the gradient has shrunk by rtol: the change of U has minimum norm without a ridge.
         """
         forward = lambda D: self.pair(self.left(D), Q)  # noqa: E731
-        return least_squares(forward, lambda r: self.pull_left(r, Q), b - forward(U), U, ridge, rtol).D
+        return least_squares(forward, lambda r: self.pull_left(r, Q), b - self.pair(P, Q), U, ridge, rtol).D
 
-    def refit_right(self, P: Array, b: Array, V: Array, ridge: float, rtol: float) -> Array:
-        """Return a V of lower ||A(U V^T) - b||^2 + ridge ||V||_F^2 than the given one, from the image P of U."""
+    def refit_right(self, P: Array, Q: Array, b: Array, V: Array, ridge: float, rtol: float) -> Array:
+        """Return a V of lower ||A(U V^T) - b||^2 + ridge ||V||_F^2 than the given one; P, Q are the images of U, V."""
         forward = lambda D: self.pair(P, self.right(D))  # noqa: E731
-        return least_squares(forward, lambda r: self.pull_right(r, P), b - forward(V), V, ridge, rtol).D
+        return least_squares(forward, lambda r: self.pull_right(r, P), b - self.pair(P, Q), V, ridge, rtol).D
 
     def _watched(self, other: Derived) -> Derived:
         """Return an operator made from this one, with the same checkpoint."""

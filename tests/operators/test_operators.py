@@ -98,10 +98,10 @@ def test_least_squares_of_a_factor_directly_by_conjugate_gradients_and_by_lstsq(
     P, Q, dense = A.left(U), A.right(V), matrices(A)
     expected_U = lstsq(np.einsum("mij,jk->mik", dense, V), b, ridge)
     expected_V = lstsq(np.einsum("mij,ik->mjk", dense, U), b, ridge)
-    assert A.refit_left(Q, b, 0 * U, ridge, 1e-10) == pytest.approx(expected_U, abs=1e-7)
-    assert A.refit_right(P, b, 0 * V, ridge, 1e-10) == pytest.approx(expected_V, abs=1e-7)
+    assert A.refit_left(0 * P, Q, b, 0 * U, ridge, 1e-10) == pytest.approx(expected_U, abs=1e-7)
+    assert A.refit_right(P, 0 * Q, b, 0 * V, ridge, 1e-10) == pytest.approx(expected_V, abs=1e-7)
     # After an initialization, solutions of a singular system may differ (U = V K, K skew, on a symmetric operator).
-    near_U, near_V = A.refit_left(Q, b, U, ridge, 1e-10), A.refit_right(P, b, V, ridge, 1e-10)
+    near_U, near_V = A.refit_left(P, Q, b, U, ridge, 1e-10), A.refit_right(P, Q, b, V, ridge, 1e-10)
     assert A.pair(A.left(near_U), Q) == pytest.approx(A.pair(A.left(expected_U), Q), abs=1e-7)
     assert A.pair(P, A.right(near_V)) == pytest.approx(A.pair(P, A.right(expected_V)), abs=1e-7)
 

@@ -59,13 +59,18 @@ def altmin(
     batches = A.batches(b, 2 * fresh_samples + 1 if fresh_samples else 0)
     A0, b0 = next(batches)
     U, s, V = started(A0, b0, problem.rank, rng, start)
-    V, P, fit = V * s, A.left(U), np.zeros_like(b)
+    V, fit = V * s, np.zeros_like(b)
+    P, Q = A.left(U), A.right(V)
     for (A1, b1), (A2, b2) in zip(batches, batches, strict=True):
-        V, R = np.linalg.qr(A1.refit_right(P if A1 is A else A1.left(U), b1, V, ridge, rtol))
-        U, Q = U @ R.T, A.right(V)
-        U, R = np.linalg.qr(A2.refit_left(Q if A2 is A else A2.right(V), b2, U, ridge, rtol))
+        if A1 is not A:
+            P, Q = A1.left(U), A1.right(V)
+        V, R = np.linalg.qr(A1.refit_right(P, Q, b1, V, ridge, rtol))
+        U, Q = U @ R.T, A2.right(V)
+        P = P @ R.T if A2 is A else A2.left(U)
+        U, R = np.linalg.qr(A2.refit_left(P, Q, b2, U, ridge, rtol))
         V, P = V @ R.T, A.left(U)
-        fit, before = A.pair(P, Q @ R.T), fit
+        Q = Q @ R.T if A2 is A else A.right(V)
+        fit, before = A.pair(P, Q), fit
         left, s, right = np.linalg.svd(V, full_matrices=False)
         W, moved = LowRank(U @ right.T, s, left), unsettled(fit - b, fit - before, b)
         if A.symmetric:

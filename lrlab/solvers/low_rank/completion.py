@@ -63,8 +63,8 @@ def als(
     U, V = W.U * np.sqrt(W.s), W.V * np.sqrt(W.s)
     fit = np.zeros_like(b)
     while True:
-        V = A.refit_right(A.left(U), b, V, ridge, 0.0)
-        U = A.refit_left(A.right(V), b, U, ridge, 0.0)
+        V = A.refit_right(A.left(U), A.right(V), b, V, ridge, 0.0)
+        U = A.refit_left(A.left(U), A.right(V), b, U, ridge, 0.0)
         fit, before = A.pair(A.left(U), A.right(V)), fit
         objective = (np.vdot(fit - b, fit - b) + ridge * (np.vdot(U, U) + np.vdot(V, V))) / 2
         note = penalty_note("ridge", ridge, "", fit - b, b) if ridge else ""
