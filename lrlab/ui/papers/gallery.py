@@ -151,9 +151,7 @@ def in_sight(name: str) -> str:
 
 def outcomes(judged: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return each outcome with its color: what reproduces comes first; a single claim has no count."""
-    counts = result.counts(judged)
-    words = {word: word.replace("agrees", "agree") if number > 1 else word for word, number in counts.items()}
-    return [(f"{number} {words[word]}" if len(judged) > 1 else word, COLORS[word]) for word, number in counts.items()]
+    return [(words if len(judged) > 1 else word, COLORS[word]) for word, words in result.counted(judged).items()]
 
 
 def sentence(line: Verdict, of: str = "") -> str:
