@@ -26,7 +26,8 @@ ROLES = (
 """Names of the columns of a matrix's rows and of its columns."""
 VALUES, TIMES = ("rating", "ratings", "value", "score", "stars"), ("timestamp", "time", "date", "datetime")
 """Last words of the names of the columns of values and of times."""
-IDENTIFIERS, LAST_ID = ("", "index", "id", "unnamed0", *ROLES[0]), re.compile(r"([\W_][iI]|[a-z]I)[dD]$")
+IDENTIFIERS = ("", "index", "id", "unnamed0", "sample", "subject", "patient", *ROLES[0])
+LAST_ID = re.compile(r"([\W_][iI]|[a-z]I)[dD]$")
 """Names, and their last word, of a first column whose whole numbers name the rows."""
 SCALES = (tuple(range(1, 6)), tuple(range(1, 11)), tuple(k / 2 for k in range(1, 11)))
 """Scales of ratings; a 0 below them may mean no rating."""

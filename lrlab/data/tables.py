@@ -31,6 +31,8 @@ SIGNS = str.maketrans("\xa0\u202f\u2009'’−(", "     --", f"){CURRENCIES}")
 SWAPPED = str.maketrans(".,", ",.")
 SNIFFED = 100
 """Number of rows that decide the separator."""
+UNIT = re.compile(r"(?<=[\d.])\s*(%|°?[^\W\d_]+)")
+"""What may follow all numbers of a column."""
 FAULTS = ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
 """What a spreadsheet writes instead of a value."""
 MISSING = {"?", "-", "none", *FAULTS, *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
@@ -132,6 +134,8 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     empty = sum(bool(line) and not line.strip(" ,;|\t") for line in lines[rows[0].line : rows[-1].line])
     look: dict[str, Any] = {"header": None, "index_col": False, "skipinitialspace": True, "skip_blank_lines": False}
     look |= {"sep": dialect.mark, "decimal": dialect.decimal, "names": range(width), "low_memory": False}
+    columns = list(zip(*(dialect.fields(row.text) for row in body[:SNIFFED]), strict=True))
+    look |= {"dtype": {0: str}} if padded(columns[0]) else {}
     with source.whole("CSV with rows of fields", "check separators and quotes"):
         frame = without(pd.read_csv(io.StringIO("\n".join(row.text for row in body)), **look), missing)
     # Separators that end all lines, or have nothing between them, make no columns.
@@ -140,7 +144,6 @@ def read_frame(source: Source, missing: str = "") -> tuple[pd.DataFrame, str]:
     kept = [k for k, name in enumerate(names) if name or not bare[k]]
     names = [names[k] for k in kept]
     require_names(source, rows[0].line, names)
-    columns = list(zip(*(dialect.fields(row.text) for row in body[:SNIFFED]), strict=True))
     for name, k in zip(names, kept, strict=True) if dialect.decimal == "." else ():
         _require_clear_points(source, name, columns[k])
     frame = frame[kept].set_axis(names, axis=1)
@@ -253,8 +256,11 @@ def _converted(source: Source, frame: pd.DataFrame, body: Sequence[Row], dialect
         if pd.api.types.is_numeric_dtype(column):
             continue
         words = column.dropna().astype(str).str.strip()
+        if name == frame.columns[0] and padded(words):
+            continue
         frame[name] = words = words[(words != missing) & ~words.str.lower().isin(MISSING)]
-        mark = "%" if len(words) and words.str.endswith("%").all() else ""
+        unit = UNIT.search(words.iloc[0]) if len(words) else None
+        mark = unit[1] if unit and words.str.endswith(unit[1]).all() else ""
         bare = words.str.removesuffix(mark)
         # One column may have decimal commas, in quotes.
         some = bare.map(THOUSANDS["."].fullmatch).isna().any()
@@ -264,7 +270,7 @@ def _converted(source: Source, frame: pd.DataFrame, body: Sequence[Row], dialect
         if values.notna().all():
             frame[name] = values.reindex(frame.index)
             signs = {
-                "percent signs": mark,
+                "percent signs" if mark == "%" else f"unit {mark[:20]}": mark,
                 "currency signs": words.str.contains(f"[{CURRENCIES}]").any(),
                 "decimal commas": commas,
                 "thousands separators": bare.str.translate(SIGNS).map(THOUSANDS[decimal].fullmatch).notna().any(),
@@ -276,6 +282,14 @@ def _converted(source: Source, frame: pd.DataFrame, body: Sequence[Row], dialect
             remedy = f"correct it, leave the row out, or say missing={words[place][:20]} if it is missing"
             raise source.refuse(body[place].line, need, words[place], remedy)
     return list(said)
+
+
+def padded(fields: Sequence[str]) -> bool:
+    """Return whether fields are different numbers of one width with zeros before them, which name rows."""
+    widths, different = set(map(len, fields)), len(set(fields)) == len(fields) > 2
+    return (
+        different and widths != {1} and len(widths) == 1 and all(map(str.isdecimal, fields)) and min(fields)[0] == "0"
+    )
 
 
 def without(frame: pd.DataFrame, missing: str) -> pd.DataFrame:

@@ -37,7 +37,7 @@ BINARY = {
     "bars": lines(ROWS, "|", heading="a|b|c|class"),
     "tabs": lines(ROWS, "\t"),
     "decimal commas": lines(ROWS, ";", ",", "a;b;c;y"),
-    "decimal commas, no heading": lines(ROWS, ";", ","),
+    "units": "a,b,c,y\n" + lines(ROWS).replace(",", " °C,"),
     "decimal commas and spaces": lines(ROWS, " ", ","),
     "decimal commas and tabs": lines(ROWS, "\t", ",", "a\tb\tc\ty"),
     "double colons": lines(ROWS, "::"),
@@ -194,10 +194,11 @@ def test_a_column_that_names_the_rows_is_stated(read):
     assert read(frame.rename(columns={"visit": ""})).words.endswith(", row names")
 
 
-@pytest.mark.parametrize("title", ["", "id", "customer_id", "userId", "PassengerId", "loan_ID"])
+@pytest.mark.parametrize("title", ["", "id", "sample", "userId", "PassengerId", "loan_ID", "code"])
 @pytest.mark.parametrize("kind", ["", "matrix"])
 def test_different_whole_numbers_of_an_identifier_name_the_rows(title, kind, read):
     frame = pd.DataFrame({title: 1000 - 7 * rng.permutation(40), "a": X[:, 0], "b": X[:, 1], "d": X[:, 2]})
+    frame[title] = frame[title].map("{:04d}".format) if title == "code" else frame[title]
     given = read(frame, hints=Hints(kind=kind))
     assert "row names" in given.words and set(given.names) <= {"a", "b", "d"}
     assert not kind or given.rows == tuple(map(str, frame[title]))
@@ -228,7 +229,7 @@ MISSING = ["NULL", "NA", "NaN", "n/a", "-", "?", "", "None", "#N/A", " na "]
 @pytest.mark.parametrize("word", MISSING)
 def test_a_matrix_has_missing_entries_in_any_words(word, read):
     table = np.where(rng.random((20, 4)) < 0.3, np.nan, rng.standard_normal((20, 4)).round(3))
-    table[0] = [1.5, np.nan, 2.5, 3.5]
+    table[:, 3], table[0, :3] = 3.5, [1.5, np.nan, 2.5]
     given = read(lines(table, heading="a,b,c,d").replace("nan", word))
     assert np.allclose(given.y, table, equal_nan=True) and given.model == "inductive-completion"
     assert "a 20 x 4 matrix with" in given.words
