@@ -48,7 +48,9 @@ class Comparison(NamedTuple):
 
     def __str__(self) -> str:
         """Return it in words."""
-        return f"{self.name} on held-out data {self.score:.4g} ± {self.within:.2g}, baseline {self.baseline:.4g}"
+        better = self.score > self.baseline if self.rising else self.score < self.baseline
+        hint = "" if better else ". The fit predicts no better: give more samples, or try another solver or model"
+        return f"{self.name} on held-out data {self.score:.4g} ± {self.within:.2g}, baseline {self.baseline:.4g}{hint}"
 
 
 class Packed(str):
