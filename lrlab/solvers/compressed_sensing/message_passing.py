@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from lrlab.solver_entry import Generator, Iterate, Iterates, Options, number
+from lrlab.solver_entry import Generator, Iterate, Iterates, Options, Stop, number
 from lrlab.solvers.compressed_sensing.steps import SparseData, moved, sparse_solver
 from lrlab.solvers.methods.message_passing import State, iterations
 from lrlab.theory.sparse_limits import Measured, bayes_limits, minimax_threshold, soft, soft_threshold_limits
@@ -30,18 +30,20 @@ def amp(problem: SparseData, *, threshold: Threshold = 0.0, rng: Generator) -> I
                 state evolution predicts tau; the minimax alpha recovers exact data up to the Donoho-Tanner curve
     cost        two passes over A (n, p)
 
-    Other designs have another theory, and the method may diverge on them.
+    Other designs have another theory; on them, and at small p, the method may diverge.
 
     Reference: Donoho, Maleki & Montanari (2009), "Message-passing algorithms for compressed sensing", eqs. 1-3.
     """
     A, y, (n, p) = problem.A, problem.y, problem.shape
     a = threshold or minimax_threshold(n / p, problem.nonnegative)
     x, z = np.zeros(p), y
-    while True:
-        tau = float(np.linalg.norm(z)) / np.sqrt(n)
+    tau = first = float(np.linalg.norm(y)) / np.sqrt(n)
+    while tau <= 1e6 * first:
         following = soft(x + z @ A, a * tau, problem.nonnegative)
         yield Iterate(x, residual=moved(x, following), note=f"Noise of the entries {tau:.3g}.", optimal=False)
         x, z = following, y - A @ following + np.count_nonzero(following) / n * z
+        tau = float(np.linalg.norm(z)) / np.sqrt(n)
+    return Stop.DIVERGED
 
 
 def predict_gamp(spec: Any, options: Options) -> dict[str, float]:
