@@ -24,7 +24,8 @@ def strength_of(problem: SparseData, rule: str, strength: float) -> float:
     if rule == "cross-validation":
         from sklearn.linear_model import LassoCV
 
-        fitted = LassoCV(fit_intercept=False, positive=problem.nonnegative).fit(problem.A, problem.y)
+        folds = min(5, len(problem.y))
+        fitted = LassoCV(cv=folds, fit_intercept=False, positive=problem.nonnegative).fit(problem.A, problem.y)
         return float(fitted.alpha_) * problem.shape[0]
     # Exact data take a thousandth of the smallest strength whose estimate is 0.
     universal = problem.noise * np.sqrt(2.0 * np.log(problem.shape[1]))
