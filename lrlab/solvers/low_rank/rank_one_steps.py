@@ -65,7 +65,9 @@ def optimal_start(A: RankOne, b: Array, counted: Array, rng: Random) -> LowRank:
     """
     sign = b.dtype.type(1.0 if b.sum() >= 0 else -1.0)
     size = np.maximum(sign * b, 0)
-    T = (counted * weigh("optimal", size / size.mean(), 0.0)).astype(b.dtype)
+    weights = weigh("optimal", size / size.mean(), 0.0)
+    # Measurements of one size, also a single one, have no weights.
+    T = (counted * (1.0 if np.allclose(weights, 0) else weights)).astype(b.dtype)
     # The trace that the moment subtracts does not change the order of the eigenvalues.
     U = eigsh(A.moment(T), k=1, which="LA", v0=rng.standard_normal(A.shape[0]).astype(b.dtype), tol=1e-6)[1]
     return LowRank(U, sign * size.mean(keepdims=True), U)
