@@ -61,7 +61,8 @@ def run_fit(options: argparse.Namespace) -> int:
     from lrlab.engine import solve
 
     if options.save:
-        require_place("--save", options.save, ".csv" if options.save.suffix == ".csv" else ".npz")
+        suffix = ".csv" if options.save.suffix == ".csv" else ".npz"
+        require_place("--save", options.save, suffix, *map(vars(options).get, ("file", *declared(Hints))))
     task, settings = task_of(options)
     if not options.json:
         say(task.source())
@@ -101,7 +102,7 @@ def run_predict(options: argparse.Namespace) -> int:
     if options.top < 1:
         raise InputError("top", "a whole number above 0", options.top, "request at least one label")
     if options.out:
-        require_place("--out", options.out, ".csv")
+        require_place("--out", options.out, ".csv", options.file, options.model)
     model = load_model(options.model)
     data = read(options.file, options.labels, like=model.columns, unlabelled=True)
     table = model.predict(data.X, options.top)

@@ -105,6 +105,7 @@ def refused(arguments, capsys):
         (["paper", "nobody2000-fig1"], "preset must be one of"),
         (["paper", "yi2015-fig1", "--shipped"], "paper must be a name, or --all"),
         (["fly"], "invalid choice: 'fly'"),
+        (["fit", "a.csv", "--save", "a.csv"], "--save must be another file than those that are read, got a.csv"),
         (["app", "--port", "0"], "--port must be a whole number in 1..65535, got 0: name another port"),
         (["app", "--port", "x"], "argument --port: invalid int value: 'x'"),
         (["app", "--with", "missing.py"], "with must be a Python file that is there, got "),
