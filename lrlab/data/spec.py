@@ -50,7 +50,8 @@ class Comparison(NamedTuple):
         """Return it in words."""
         better = self.score > self.baseline if self.rising else self.score < self.baseline
         hint = "" if better else ". The fit predicts no better: give more samples, or try another solver or model"
-        return f"{self.name} on held-out data {self.score:.4g} ± {self.within:.2g}, baseline {self.baseline:.4g}{hint}"
+        spread = f"± {self.within:.2g}" if np.isfinite(self.within) else "(one value)"
+        return f"{self.name} on held-out data {self.score:.4g} {spread}, baseline {self.baseline:.4g}{hint}"
 
 
 class Packed(str):
