@@ -307,13 +307,8 @@ def test_spectra_that_do_not_fit_are_refused(monkeypatch):
         ("multilabel", {"observed": 0.4}, "cplst", {}, "observed must be 1 for this solver"),
         ("multilabel", {"observed": 0.4}, "plst", {}, "observed must be 1 for this solver"),
         ("multilabel", {"seen_per_row": 2}, "cplst", {}, "seen_per_row must be 0 .* got 2: set seen_per_row=0"),
-        (
-            "phase-retrieval",
-            {"m": 32, "p": 32},
-            "alternating-projections",
-            {},
-            "m must be more than p = 32 .* got 32: raise m or",
-        ),
+        ("phase-retrieval", {"m": 32, "p": 32}, "alternating-projections", {}, "more than p = 32 .* 32: raise m or"),
+        ("coded-diffraction", {"masks": 1}, "alternating-projections", {}, "m must be more than p = .*: raise masks"),
         ("custom-link", {"link": "sin(50*z)"}, "gamp", {}, "look like coin tosses"),
         *(
             ("custom-link", {"link": "sign(z)*sign(abs(z) - 1.1774100225154747)", "p": 16}, solver, {}, EXPONENT)

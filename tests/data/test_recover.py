@@ -119,6 +119,7 @@ def test_a_constant_makes_linear_terms_part_of_the_form():
     # A line has rank 2.
     line = lrlab.recover(3.0 + X[:, 0], X[:, :1], model="polynomial-network", constant=True)
     assert np.allclose(line.problem.predict(line.estimate, X[:, :1]), 3.0 + X[:, 0])
+    assert lrlab.recover(np.full(len(X), 3.0), X, model="polynomial-network", r=1).metrics["misfit"] < 1
 
 
 def test_dependent_and_zero_columns_change_nothing_that_is_measured():

@@ -217,6 +217,7 @@ def test_the_lasso_is_that_of_scikit_learn_and_its_gap_is_a_bound():
         assert trace.stop is lrlab.Stop.CONVERGED and trace.estimate == pytest.approx(other.coef_, abs=1e-6)
         gaps = trace.table["residual"] * (y @ y) / 2
         assert (gaps + 1e-9 >= trace.table["objective"] - trace.table["objective"].min()).all()
+    assert lrlab.solve(sensing(n=4, p=8, sparsity=2), "lasso", rule="cross-validation").stop is lrlab.Stop.CONVERGED
     # The largest strength leaves nothing.
     assert lrlab.solve(sensing(), "lasso", rule="given", strength=1000.0).metrics["limit_error"] == pytest.approx(
         1.0, abs=1e-5
@@ -244,6 +245,8 @@ def test_basis_pursuit_is_the_linear_program():
 def test_exact_data_give_the_signal_back(solver):
     trace = lrlab.solve(sensing(), solver)
     assert trace.table["error"].iloc[-1] < 1e-6 and trace.table["support"].iloc[-1] == 1.0
+    few = lrlab.solve(sensing(n=4, p=4, sparsity=1, seed=0), solver)
+    assert (few.stop is lrlab.Stop.DIVERGED) == (solver == "amp"), "the correction of AMP holds for many entries"
 
 
 BITS = OneBitCompletion(n1=40, n2=30, rank=1, observed=0.5)

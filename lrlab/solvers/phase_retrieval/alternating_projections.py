@@ -17,8 +17,8 @@ from lrlab.solvers.phase_retrieval.phase_start import Start, adjoint, initial, p
 def refuse(spec: Any, options: Options) -> None:
     """Refuse least squares that fit any phases whatsoever."""
     if spec.m <= spec.p:
-        more = "masks to 2" if "masks" in spec.values() else f"m to {spec.p + 1}"
-        remedy = f"raise {more} or more: else least squares fits whatever phases are guessed"
+        more = "masks" if "masks" in spec.values() else f"m or lower p to {max(2, spec.m - 1)}"
+        remedy = f"raise {more}: else least squares fits whatever phases are guessed"
         raise InputError("m", f"more than p = {spec.p} for this solver", spec.m, remedy)
     if getattr(spec, "unknown", 0):
         raise InputError("solver", "one that leaves pixels out", "alternating-projections", "take gauss-newton")
