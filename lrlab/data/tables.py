@@ -31,8 +31,8 @@ SIGNS = str.maketrans("\xa0\u202f\u2009'’−(", "     --", f"){CURRENCIES}")
 SWAPPED = str.maketrans(".,", ",.")
 SNIFFED = 100
 """Number of rows that decide the separator."""
-UNIT = re.compile(r"(?<=[\d.])\s*(%|°?[^\W\d_]+)")
-"""What may follow all numbers of a column."""
+UNIT = re.compile(r"(?<=[\d.])\s*(%|°?[^\W\d_][^\W_]*(?:/\w+)?)$")
+"""What may follow all numbers of a column, such as mg/dL."""
 FAULTS = ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
 """What a spreadsheet writes instead of a value."""
 MISSING = {"?", "-", "none", *FAULTS, *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
@@ -169,7 +169,8 @@ def sniffed(lines: Sequence[str]) -> Dialect:
                 continue
             alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
             fields = [field for row in rows[1:] or rows for field in row]
-            numeric = sum(map(dialect.numeric, fields)) / max(1, len(fields))
+            # A space in "12 kg" separates no fields.
+            numeric = sum(dialect.numeric(UNIT.sub("", field)) for field in fields) / max(1, len(fields))
             # Prefer points to commas, and the first separators to the last.
             score = (alike > 0.9, numeric + (decimal == ".") * 1e-9)
             if score > most:

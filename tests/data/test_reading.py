@@ -37,7 +37,7 @@ BINARY = {
     "bars": lines(ROWS, "|", heading="a|b|c|class"),
     "tabs": lines(ROWS, "\t"),
     "decimal commas": lines(ROWS, ";", ",", "a;b;c;y"),
-    "units": "a,b,c,y\n" + lines(ROWS).replace(",", " °C,"),
+    "units": "a,b,c,y\n" + re.sub(r"(?m)^([^,]*),([^,]*),", r"\1 °C,\2mg/dL,", lines(ROWS)),
     "decimal commas and spaces": lines(ROWS, " ", ","),
     "decimal commas and tabs": lines(ROWS, "\t", ",", "a\tb\tc\ty"),
     "double colons": lines(ROWS, "::"),
