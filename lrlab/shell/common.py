@@ -86,8 +86,8 @@ def add_json(command: argparse.ArgumentParser) -> None:
 
 def require_place(name: str, path: Path, suffix: str, *read: object) -> None:
     """Raise InputError unless a file of such a suffix can be written there and is none of those that are read."""
-    if path.suffix != suffix or not path.parent.is_dir():
-        expected = f"a {suffix} file in a folder that exists"
+    if path.suffix != suffix or not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        expected = f"a {suffix} file in a folder that can be written to"
         raise InputError(name, expected, path, f"name for example results{suffix}")
     if os.path.abspath(path) in {os.path.abspath(str(file)) for file in read if file}:
         raise InputError(name, "another file than those that are read", path, "name a new one")

@@ -68,14 +68,16 @@ def run_fit(options: argparse.Namespace) -> int:
         say(task.source())
     [job] = task.plan([options.solver], **settings)
     fitted = Fit(task, in_units(solve.run(job)))
-    if options.save and fitted.trace.estimate is not None:
-        fitted.save(options.save)
     if options.json:
         print_json(fitted.summary())
     else:
         show(fitted.trace.summary())
         say(fitted.compared or "Nothing is held out.")
-        say(options.save or "", file=sys.stdout) if options.save else None
+    # Last, so that a full disk loses no more than the file.
+    if options.save and fitted.trace.estimate is not None:
+        fitted.save(options.save)
+        if not options.json:
+            say(options.save, sys.stderr)
     return INTERRUPTED if fitted.trace.stop is Stop.CANCELLED else DONE
 
 
