@@ -232,6 +232,8 @@ class LabelsSpec(DataSpec):
         if rows.n < 2:
             # The words that scikit-learn's own checks look for.
             raise InputError("rows", "at least 2, to hold some out", f"{rows.n} sample", "give more rows")
+        if rows.observed is not None and not rows.observed.nnz:
+            raise InputError("y", "of labels that are known in part", "only unknown ones", "give the known labels")
         count = rows.n + (test.n if test else 0)
         given_test = {"test": test, "out": np.arange(count) >= rows.n} if test else {}
         return {"y": np.zeros(count), "rows": rows, **given_test}
