@@ -31,7 +31,6 @@ PAIRS = "".join(f"{u},{i},{1_206_000_000 - 8 * u - i}\n" for u in range(1, 9) fo
 """Users, items and times."""
 BINARY = {
     "commas": lines(ROWS, heading="x1,x2,x3,target"),
-    "spaces, no heading": lines(ROWS, " "),
     "several spaces": lines(ROWS, "   ", heading="a b c y"),
     "numpy's comment as heading": lines(ROWS, " ", heading="# a b c d"),
     "bars": lines(ROWS, "|", heading="a|b|c|class"),
@@ -44,9 +43,7 @@ BINARY = {
     "quoted decimal commas": re.sub(r"-?\d+,\d+", r'"\g<0>"', lines(ROWS, ";", ",", "a;b;c;y")),
     "comments and blank lines": "# made by hand\n\n" + lines(ROWS, heading="a,b,c,d"),
     "quoted names": lines(ROWS, heading='"a, first","b","c","d"'),
-    "counted rows": "".join(
-        f"{row}\n" for row in [",a,b,c,y", *(f"{k},{line}" for k, line in enumerate(lines(ROWS).split()))]
-    ),
+    "counted rows": pd.DataFrame(ROWS, columns=[*"abcy"]).to_csv(),
     "row names as R writes them": '"a" "b" "c" "y"\n'
     + "".join(f'"{k}" {row}\n' for k, row in enumerate(lines(ROWS, " ").splitlines())),
     "separators at the end of rows": "a,b,c,y\n" + lines(ROWS).replace("\n", ",\n"),
