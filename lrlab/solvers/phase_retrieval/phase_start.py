@@ -28,8 +28,8 @@ def initial(problem: PhaseData, start: str, rng: Generator) -> Vector:
     A, mean = problem.A, float(problem.intensity.mean())
     m, p = A.shape
     v = rng.standard_normal(p * A.dtype.itemsize // 8).view(A.dtype)
-    if start != "random" and mean > 0:
-        T = start_weights(problem, start)
+    # Responses of one size, or photons in a few pixels, may all have the weight 0.
+    if start != "random" and mean > 0 and (T := start_weights(problem, start)).any():
 
         def product(u: Vector) -> Vector:
             problem.checkpoint(0.0)
