@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial, wraps
 from itertools import islice
 from typing import Annotated, Any
@@ -95,11 +96,12 @@ def simulated(run: Solver) -> Callable[[Any, Options, int], Array]:
 
     def overlap(spec: Any, options: Options) -> float:
         problem, estimate = spec.build(), np.zeros(spec.p)
-        # 600 iterations are long enough for a prediction.
-        for iterate in islice(run(problem, **options, rng=np.random.default_rng(spec.streams().solver)), 600):
-            estimate = iterate.estimate
-            if iterate.residual is not None and iterate.residual < 1e-5:
-                break
+        # 600 iterations are long enough for a prediction. Where the solver breaks down, the overlap is 0.
+        with suppress(np.linalg.LinAlgError):
+            for iterate in islice(run(problem, **options, rng=np.random.default_rng(spec.streams().solver)), 600):
+                estimate = iterate.estimate
+                if iterate.residual is not None and iterate.residual < 1e-5:
+                    break
         return float(unit(estimate) @ problem.truth) ** 2
 
     # Far from the seeds that people choose.
