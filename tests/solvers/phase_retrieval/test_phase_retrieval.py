@@ -210,10 +210,10 @@ def test_pictures_are_recovered_as_often_as_random_signals():
 
 @pytest.mark.parametrize("start", ["random", "truncated"])
 def test_other_starts_predict_what_has_a_limit(start):
-    spec = PhaseRetrieval(m=640, p=200, field="real")
-    options = OPTIMAL | {"start": start}
-    expected = predict_iterations(spec, options, 5)
+    expected = predict_iterations(PhaseRetrieval(m=640, p=200, field="real"), OPTIMAL | {"start": start}, 5)
     assert len(expected) == (0 if start == "random" else 5)
+    few = lrlab.spec("coded-diffraction", side=12, masks=2, oversampling=2, photons=0.0246, seed=3283576863)
+    assert lrlab.solve(few, "gauss-newton", start=start, max_iter=1).rows, "also if all weights are 0"
 
 
 def test_predictions_end_where_gauss_newton_takes_over():

@@ -39,8 +39,8 @@ def test_a_prediction_has_a_band_at_the_n_and_p_of_small_problems_that_can_be_si
     assert 0.9 < numbers["limit_overlap"] < 1.0
     large = make_job(sensing.replace(n=50_000, p=100), "sir")
     assert not theory.replicates(large, 60.0) and "limit_overlap" in theory.exact(large)
-    for job in (large, make_job(sensing, "isotron")):
-        assert "predicted_overlap" not in theory.exact(job)
+    assert not any("predicted_overlap" in theory.exact(job) for job in (large, make_job(sensing, "isotron")))
+    assert theory.exact(make_job(sensing.replace(n=4, p=2, design="rademacher"), "sir"))["predicted_overlap_low"] == 0
 
 
 SENSING, PHASE, LOGISTIC = "one-bit-sensing", "one-bit-phase-retrieval", "flipped-logistic"
