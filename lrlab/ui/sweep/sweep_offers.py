@@ -102,9 +102,9 @@ def show_crosshair(data: SweepData, view: View, at: Place) -> None:
         st.session_state["transition:place"] = there(side, position)
 
     for side, (axis, values) in enumerate(sweep.grid.items()):
-        key, texts = f"transition.crosshair.{axis}", [f"{value:g}" for value in values]
+        texts = [f"{value:.4g}" if value % 1 else f"{value:g}" for value in values]
         slider = partial(live.slider, titles.get(axis, axis), range(len(values)), at[side], partial(rest, side))
-        slider(key=key, show=partial(answer, side), texts=texts)
+        slider(key=f"transition.crosshair.{axis}", show=partial(answer, side), texts=texts)
     if not jobs:
         st.caption("No solver can run at this grid point.")
         return
