@@ -227,7 +227,9 @@ def _transition(rule: Table, samples: Samples) -> Judged:
         return NEITHER
     halves, statements, words = {name: half(samples, name) for name in names}, list[Statement](), []
     for first, second in product(rule["lower"], rule["higher"]):
-        before, after = (halves[first].high <= halves[second].low, halves[first].low >= halves[second].high)
+        one, other = halves[first], halves[second]
+        # A series that may succeed from the first place on has its point of 50% at an unknown place before.
+        before, after = (-math.inf < a.low and a.high <= b.low for a, b in ((one, other), (other, one)))
         statements.append(Statement(first, True if before else False if after else None))
     for name, (low, high) in halves.items():
         ends = [f"above {low:g}"] * (low > -math.inf) + [f"up to {high:g}"] * (high < math.inf)
