@@ -2,7 +2,7 @@
 
 python -m benchmarks.opening
 
-It opens both pages without a browser, computes their default sweep and spectrum, and writes the file.
+It opens both pages without a browser, computes the first sweep of each model and the first spectrum, and writes them.
 """
 
 import gzip
@@ -13,8 +13,10 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from lrlab import catalog
 from lrlab.engine.results import LocalResults, collect
 from lrlab.store.store import Store
+from lrlab.sweeps.definition import Sweep
 from lrlab.sweeps.run import run
 from lrlab.sweeps.toml import to_toml
 from lrlab.ui.shared import opening
@@ -24,14 +26,30 @@ DIGITS = 6
 PAGES = Path(__file__).parents[1] / "pages"
 
 
-def defaults() -> tuple[Any, Any]:
-    """Return the sweep of *Phase transitions* and the plan of *Eigengaps* at their defaults."""
-    begun = []
-    for name in ("transition", "spectrum"):
-        at = AppTest.from_file(str(PAGES / f"{name}.py"), default_timeout=120).run()
-        at.session_state[f"{name}:run"].cancel()
-        begun.append(at.session_state)
-    return begun[0]["transition:run"].sweep, begun[1]["spectrum:about"]
+def first_sweep(model: str) -> Sweep:
+    """Return the sweep of *Phase transitions* when it opens on a model."""
+    at = AppTest.from_file(str(PAGES / "transition.py"), default_timeout=120)
+    at.query_params["model"] = model
+    state = at.run().session_state
+    found: Sweep = (state["transition:run"] if "transition:run" in state else state["transition:empty"][1]).sweep
+    return found
+
+
+def first_spectrum() -> Any:
+    """Return the plan of *Eigengaps* when it opens."""
+    at = AppTest.from_file(str(PAGES / "spectrum.py"), default_timeout=120).run()
+    at.session_state["spectrum:run"].cancel()
+    return at.session_state["spectrum:about"]
+
+
+def trials(sweep: Sweep) -> list[Any]:
+    """Return the trials of each job of a sweep."""
+    with Store() as store:
+        results = run(sweep, store, LocalResults)
+        stored = [store.results(job, sweep.trials) for job in sweep.jobs]
+    if results.failures:
+        sys.exit(next(iter(results.failures.values())))
+    return [[[*own[:3], rounded(own.seconds), _all(own.scores)] for own in job.values()] for job in stored]
 
 
 def rounded(value: float | int | str) -> float | int | str:
@@ -41,17 +59,11 @@ def rounded(value: float | int | str) -> float | int | str:
 
 def main() -> None:
     """Compute the results, and write them."""
-    sweep, plan = defaults()
-    with Store() as store:
-        results = run(sweep, store, LocalResults)
-        stored = [store.results(job, sweep.trials) for job in sweep.jobs]
-    if results.failures:
-        sys.exit(next(iter(results.failures.values())))
-    trials = [[[*own[:3], rounded(own.seconds), _all(own.scores)] for own in job.values()] for job in stored]
+    sweeps, plan = [first_sweep(model) for model in catalog.MODELS], first_spectrum()
     spectra = [[_all(row) for row in rows] for rows in collect(LocalResults(plan.measure, plan.draws))]
     content = {
-        "transition": {"about": to_toml(sweep), "results": trials},
-        "spectrum": {"about": python_script(plan), "results": spectra},
+        "transition": {to_toml(sweep): trials(sweep) for sweep in sweeps},
+        "spectrum": {python_script(plan): spectra},
     }
     # Without a time in it: equal results give equal files.
     opening.FILE.write_bytes(gzip.compress(json.dumps(content).encode(), mtime=0))

@@ -1,6 +1,6 @@
-"""First results of *Phase transitions* and *Eigengaps*: they come with the package, so that no page begins empty.
+"""First results of *Phase transitions*, of each model, and of *Eigengaps*: they come with the package.
 
-`benchmarks.opening` computes and writes them; a test computes some of them anew.
+No page begins empty. `benchmarks.opening` computes and writes them; a test computes some of them anew.
 """
 
 import gzip
@@ -17,7 +17,7 @@ from lrlab.sweeps.session import SweepRun
 from lrlab.sweeps.toml import to_toml
 
 FILE = Path(__file__).parents[1] / "assets" / "opening.json.gz"
-"""By page: a definition (`about`), and `results` in the order of its items; for a sweep, the trials of each job."""
+"""By page and definition: the results in the order of its items; for a sweep, the trials of each job."""
 
 
 def spectrum(about: str) -> LocalResults | None:
@@ -41,8 +41,7 @@ def diagram(sweep: Sweep) -> SweepRun | None:
 
 
 def _results(page: str, about: str) -> Any:
-    shipped = _read()[page]
-    return shipped["results"] if shipped["about"] == about else None
+    return _read()[page].get(about)
 
 
 @cache

@@ -62,6 +62,9 @@ def start(sweep: Sweep | None) -> None:
             st.session_state.setdefault("transition:look", state)
     if sweep and (state := st.session_state.pop("transition:look", None)):
         look(sweep, state)
+    elif sweep and _another_model(sweep) and (shipped := opening.diagram(sweep)):
+        _follow(shipped)
+        st.session_state.pop("transition:autorun", None)
     with st.container():
         if refused := st.session_state.pop("transition:refused", ""):
             show_error(refused)
@@ -95,6 +98,12 @@ def _computing(sweep: Sweep) -> bool:
     return run is not None and run.sweep == sweep and run.computing
 
 
+def _another_model(sweep: Sweep) -> bool:
+    """Return whether the page follows nothing, or a sweep of another model that is over."""
+    run = live.current("transition")
+    return run is None or (run.sweep.spec.model != sweep.spec.model and not run.alive and run.state != "paused")
+
+
 def _left(sweep: Sweep) -> str:
     """Return how this browser left a sweep, on the first script of a tab; nothing if it has not run it."""
     if st.session_state.get("transition:first"):
@@ -120,9 +129,6 @@ def _size(sweep: Sweep) -> str:
 def begin(sweep: Sweep) -> None:
     """Run a sweep on a page instead of the previous one; show an error if too many runs are under way."""
     before = live.current("transition")
-    if before is None and (shipped := opening.diagram(sweep)):
-        _follow(shipped)
-        return
     run = session.get_run(sweep, get_shared_store(), live.browser_key(), title(sweep))
     try:
         _go_on(run, before)
