@@ -36,7 +36,7 @@ class Permalink:
             # Back, Forward or a link to the same page, and not a widget; without the flag, an address not written here.
             flag = getattr(get_script_run_ctx(), "is_history_navigation", None)
             # A link without parameters, which shows the last values, stays in the history below the address with them.
-            again = opening is None or given or run
+            again = not opening or given or run
             self.arrived = given != state["shown"] if flag is None else bool(flag and again)
         else:
             # A page that is visited again without parameters shows its last values.
