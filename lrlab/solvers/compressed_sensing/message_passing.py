@@ -36,13 +36,12 @@ def amp(problem: SparseData, *, threshold: Threshold = 0.0, rng: Generator) -> I
     """
     A, y, (n, p) = problem.A, problem.y, problem.shape
     a = threshold or minimax_threshold(n / p, problem.nonnegative)
-    x, z = np.zeros(p), y
-    tau = first = float(np.linalg.norm(y)) / np.sqrt(n)
-    while tau <= 1e6 * first:
+    x, z, most = np.zeros(p), y, 1e6 * np.linalg.norm(y)
+    while (size := float(np.linalg.norm(z))) <= most:
+        tau = size / np.sqrt(n)
         following = soft(x + z @ A, a * tau, problem.nonnegative)
         yield Iterate(x, residual=moved(x, following), note=f"Noise of the entries {tau:.3g}.", optimal=False)
         x, z = following, y - A @ following + np.count_nonzero(following) / n * z
-        tau = float(np.linalg.norm(z)) / np.sqrt(n)
     return Stop.DIVERGED
 
 

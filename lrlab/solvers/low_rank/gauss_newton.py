@@ -78,13 +78,7 @@ def gauss_newton(problem: LowRankData, *, start: Start = "moment", rng: np.rando
 
 
 def gauss_newton_steps(
-    A: Operator,
-    b: Array,
-    at: EvaluatedMatrix,
-    *,
-    rng: np.random.Generator,
-    penalized: bool = False,
-    patience: int = 0,
+    A: Operator, b: Array, at: EvaluatedMatrix, *, rng: np.random.Generator, penalized: bool = False, patience: int = 0
 ) -> Generator[Iterate, None, Stop | None]:
     """Yield the iterates from a point; return why they end, None after `patience` slow steps, 0 for any number."""
     whole, weight, residual, slow, late = WholeSteps(A, b, rng), np.inf, 1.0, 0, 0

@@ -28,8 +28,7 @@ def ap_rom(
     problem: LowRankData,
     *,
     head: Annotated[
-        str,
-        choice("tangent", "one-sided", help="along L and a head of the rest; one-sided: as printed in Algorithm 2"),
+        str, choice("tangent", "one-sided", help="along L and a head of the rest; one-sided: as printed in Algorithm 2")
     ] = "tangent",
     blocks: Annotated[int, number(0, 20, "blocks of the Krylov space; 0: log p, as in the paper's guarantee")] = 2,
     step_rule: StepRule = "adaptive",
