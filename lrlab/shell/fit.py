@@ -4,7 +4,6 @@ python -m lrlab predict: labels of new samples, by a model that `fit --save` has
 """
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +76,7 @@ def run_fit(options: argparse.Namespace) -> int:
     if options.save and fitted.trace.estimate is not None:
         fitted.save(options.save)
         if not options.json:
-            say(options.save, sys.stderr)
+            say(options.save)
     return INTERRUPTED if fitted.trace.stop is Stop.CANCELLED else DONE
 
 
