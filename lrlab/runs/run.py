@@ -151,7 +151,7 @@ def scored_row(problem: Problem, iteration: int, seconds: float, iterate: Iterat
     intervals = iterate.intervals() if iterate.intervals else None
     shape, got = (getattr(one, "shape", None) for one in (problem.truth, iterate.estimate))
     if shape and got is not None and got != shape:
-        raise InputError("what the solver yields", f"an estimate of shape {shape}", got, "check the order of axes")
+        raise InputError("estimate", f"of shape {shape}", got, "check what the solver yields")
     row = {"iteration": iteration, "seconds": seconds, **known, **problem.score(iterate.estimate)}
     if intervals and problem.truth is not None:
         row |= linalg.interval_scores(iterate.estimate, *intervals[:2], problem.truth)

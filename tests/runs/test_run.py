@@ -33,7 +33,7 @@ def test_a_numerical_error_in_a_solver_is_one_sentence_and_ends_the_shell_with_s
     with pytest.raises(NumericalBreakdown, match="^broken broke down numerically after 0 iterations "):
         run_job(make_job(SIGNS, broken))
     before.append(Iterate(np.ones(2)))
-    with pytest.raises(InputError, match=rf"an estimate of shape \({SIGNS.p},\), got \(2,\): check"):
+    with pytest.raises(InputError, match=rf"estimate must be of shape \({SIGNS.p},\), got \(2,\): check"):
         run_job(make_job(SIGNS, broken))
     before[0] = Iterate(np.ones(SIGNS.p))
     with pytest.raises(NumericalBreakdown, match="^broken broke down numerically after 1 iteration ") as info:
