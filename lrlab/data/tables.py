@@ -32,7 +32,7 @@ SWAPPED = str.maketrans(".,", ",.")
 SNIFFED = 100
 """Number of rows that decide the separator."""
 UNIT = re.compile(r"(?<=[\d.])\s*(%|°?[^\W\d_][^\W_]*(?:/\w+)?)$")
-"""What may follow all numbers of a column, such as mg/dL."""
+"""The unit behind a number, such as mg/dL."""
 FAULTS = ("#div/0!", "#name?", "#null!", "#num!", "#ref!", "#value!")
 """What a spreadsheet writes instead of a value."""
 MISSING = {"?", "-", "none", *FAULTS, *(word.lower() for word in pd._libs.parsers.STR_NA_VALUES)}
@@ -169,7 +169,7 @@ def sniffed(lines: Sequence[str]) -> Dialect:
                 continue
             alike = max(counts.count(count) for count in set(counts) if count > 1) / len(counts)
             fields = [field for row in rows[1:] or rows for field in row]
-            # A space in "12 kg" separates no fields.
+            # The space in "12 kg" does not separate fields.
             numeric = sum(dialect.numeric(UNIT.sub("", field)) for field in fields) / max(1, len(fields))
             # Prefer points to commas, and the first separators to the last.
             score = (alike > 0.9, numeric + (decimal == ".") * 1e-9)
@@ -286,11 +286,9 @@ def _converted(source: Source, frame: pd.DataFrame, body: Sequence[Row], dialect
 
 
 def padded(fields: Sequence[str]) -> bool:
-    """Return whether fields are different numbers of one width with zeros before them, which name rows."""
-    widths, different = set(map(len, fields)), len(set(fields)) == len(fields) > 2
-    return (
-        different and widths != {1} and len(widths) == 1 and all(map(str.isdecimal, fields)) and min(fields)[0] == "0"
-    )
+    """Return whether fields name rows: different whole numbers, padded with zeros to one width, such as 007."""
+    alike = len(set(map(len, fields))) == 1 < len(min(fields))
+    return alike and len(set(fields)) == len(fields) > 2 and "".join(fields).isdecimal() and min(fields)[0] == "0"
 
 
 def without(frame: pd.DataFrame, missing: str) -> pd.DataFrame:
