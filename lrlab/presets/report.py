@@ -13,7 +13,7 @@ from lrlab.parameters import InputError
 from lrlab.presets import shipped
 from lrlab.presets.definition import Preset
 from lrlab.presets.papers import paper_of
-from lrlab.presets.result import PAGE, counted, lines
+from lrlab.presets.result import PAGE, lines, tally
 from lrlab.runs.run import Progress, silent
 
 
@@ -56,7 +56,7 @@ def write_report(
             except (InputError, RuntimeError) as error:
                 parts.append((preset, None, f"Not computed: {str(error).rstrip('.')}."))
     judged = [line for _, result, _ in parts if result for line in lines(result.table)]
-    about = {"judged": judged, "counted": ", ".join(counted(judged).values()), "lines": lines, "paper_of": paper_of}
+    about = {"judged": judged, "tally": ", ".join(tally(judged).values()), "lines": lines, "paper_of": paper_of}
     text = PAGE.render(title="Experiments of five papers, computed anew", parts=parts, **about)
     paths[0].write_text(text, encoding="utf-8")
     return paths

@@ -254,7 +254,7 @@ def counts(shown: Sequence[Verdict]) -> dict[str, int]:
     return {word: number for word, number in numbers.items() if number}
 
 
-def counted(shown: Sequence[Verdict]) -> dict[str, str]:
+def tally(shown: Sequence[Verdict]) -> dict[str, str]:
     """Return each verdict that claims have, and in words how many: "2 agree in direction"."""
     verb = {DIRECTION: "agree in direction"}
     return {word: f"{number} {verb.get(word, word) if number > 1 else word}" for word, number in counts(shown).items()}

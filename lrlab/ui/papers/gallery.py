@@ -151,7 +151,7 @@ def in_sight(name: str) -> str:
 
 def outcomes(judged: Sequence[Verdict]) -> list[tuple[str, str]]:
     """Return each outcome with its color: what reproduces comes first; a single claim has no count."""
-    return [(words if len(judged) > 1 else word, COLORS[word]) for word, words in result.counted(judged).items()]
+    return [(words if len(judged) > 1 else word, COLORS[word]) for word, words in result.tally(judged).items()]
 
 
 def sentence(line: Verdict, of: str = "") -> str:
