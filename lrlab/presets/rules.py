@@ -228,7 +228,7 @@ def _transition(rule: Table, samples: Samples) -> Judged:
     halves, statements, words = {name: half(samples, name) for name in names}, list[Statement](), []
     for first, second in product(rule["lower"], rule["higher"]):
         one, other = halves[first], halves[second]
-        # A series that may succeed from the first place on has its point of 50% at an unknown place before.
+        # If a series succeeds at its first place, its point of 50% is unknown.
         before, after = (-math.inf < a.low and a.high <= b.low for a, b in ((one, other), (other, one)))
         statements.append(Statement(first, True if before else False if after else None))
     for name, (low, high) in halves.items():

@@ -60,6 +60,7 @@ def altmin(
     A0, b0 = next(batches)
     U, s, V = started(A0, b0, problem.rank, rng, start)
     V, fit = V * s, np.zeros_like(b)
+    # Images of the factors, which all batches share unless samples are fresh.
     P, Q = A.left(U), A.right(V)
     for (A1, b1), (A2, b2) in zip(batches, batches, strict=True):
         if A1 is not A:

@@ -19,7 +19,7 @@ from lrlab.solvers.low_rank import tangent
 from lrlab.solvers.low_rank.tangent import Line, Start, WholeSteps, started
 
 MUCH, RESOLVED = 2**20, 8 * float(np.sqrt(np.finfo(float).eps))
-"""Numbers of data from which on the first steps are in single precision; and the cosine of a direction along which a
+"""With more data than that many numbers, the first steps are in single precision. Along a direction of that cosine, a
 step changes ||A(W) - b||^2 only by rounding."""
 
 

@@ -96,7 +96,7 @@ def simulated(run: Solver) -> Callable[[Any, Options, int], Array]:
 
     def overlap(spec: Any, options: Options) -> float:
         problem, estimate = spec.build(), np.zeros(spec.p)
-        # 600 iterations are long enough for a prediction. Where the solver breaks down, the overlap is 0.
+        # 600 iterations are long enough for a prediction. If the solver breaks down, the overlap is 0.
         with suppress(np.linalg.LinAlgError):
             for iterate in islice(run(problem, **options, rng=np.random.default_rng(spec.streams().solver)), 600):
                 estimate = iterate.estimate

@@ -1,4 +1,4 @@
-r"""Steps of link-free refinement, Newton's on the sphere, and intervals for the direction where they end.
+r"""Steps of link-free refinement, Newton's on the sphere, and intervals for their last direction.
 
 At a unit b under log-odds eta, with p_i = P(y_i = 1), psi_i = eta'(z_i) (y_i - p_i) and h_i = eta'(z_i)^2 p_i (1 - p_i)
 the Newton step D solves (P H P + m) D = P X^T psi on the tangent space of the sphere, H = X^T diag(h) X, m = <b, X^T
@@ -181,7 +181,7 @@ def intervals(data: Data, one: Step) -> Intervals:
 
 
 def why_none(data: Data, one: Step, rows: Array) -> str:
-    """Return why there are no intervals for the k entries of centered rows (n, k), or ""."""
+    """Return the reason why entries of centered rows (n, k) have no intervals, "" if they have."""
     (n, k), ones, deciding = rows.shape, int(data.answers.sum()), effective(np.square(one.psi))
     rare = min(ones, n - ones)
     if k < 2:

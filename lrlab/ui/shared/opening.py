@@ -1,6 +1,6 @@
-"""First results of *Phase transitions*, of each model, and of *Eigengaps*: they come with the package.
+"""First results of *Phase transitions*, for each model, and of *Eigengaps*, which come with the package.
 
-No page begins empty. `benchmarks.opening` computes and writes them; a test computes some of them anew.
+`benchmarks.opening` computes and writes them; a test computes some of them anew.
 """
 
 import gzip
