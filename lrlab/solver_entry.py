@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from numpy.random import Generator
@@ -48,6 +49,7 @@ class Words(NamedTuple):
     rest: str
 
 
+@cache
 def words(text: str) -> Words:
     """Return the parts of a docstring; those that it lacks are empty."""
     title, _, body = text.partition("\n\n")
