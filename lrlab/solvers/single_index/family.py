@@ -31,10 +31,7 @@ SAME_ANSWERS = " All responses are equal: the estimate is the direction of the m
 
 
 def index_solver(
-    *checks: Check,
-    one_kind: bool = False,
-    simulate: Callable[[Any], float] | bool = False,
-    **parts: Any,
+    *checks: Check, one_kind: bool = False, simulate: Callable[[Any], float] | bool = False, **parts: Any
 ) -> Any:
     """Declare a solver of the family, as `lrlab.solver` does; predictions are empty if theory makes no claim.
 

@@ -55,9 +55,10 @@ def minimized(
     while True:
         residual, value, separated = float(np.abs(now.gradient).max()) / steepest, now.value, False
         if now.theta.any():
-            forever = above * np.maximum(now.margin, 0.0).sum() + below * np.minimum(now.margin, 0.0).sum()
+            total, size = now.margin.sum(), np.abs(now.margin).sum()
+            forever = (above * (size + total) - below * (size - total)) / 2
             separated = bool(forever <= 0) or (residual <= 1e-3 and np.abs(now.margin - before).max() > 0.1)
-            unbounded = forever < -1e-8 * np.abs(now.margin).sum()
+            unbounded = forever < -1e-8 * size
             # The distance from a missing minimum is undefined.
             known = None if separated else residual
             words = f"{note(now.margin)} {SEPARABLE if separated and not unbounded else ''}".strip()
@@ -94,7 +95,9 @@ def newton_direction(X: Array, at: Point, accuracy: float) -> Array:
     H, rows = np.zeros((p + 1, p + 1)), max(1, 2**16 // p)
     for start in range(0, n, rows):
         block, weight = X[start : start + rows], at.weight[start : start + rows]
-        H[1:, 1:] += (block.T * weight) @ block
+        # The product of a matrix with itself takes three quarters of the time.
+        scaled = block * np.sqrt(weight)[:, None]
+        H[1:, 1:] += scaled.T @ scaled
         H[0, 1:] += weight @ block
     H[1:, 0], H[0, 0] = H[0, 1:], at.weight.sum()
     # Makes the system solvable if columns are dependent; it changes the path, never the solution.
