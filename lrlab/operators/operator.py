@@ -88,6 +88,14 @@ class Operator(ABC):
         forward = lambda D: self.pair(P, self.right(D))  # noqa: E731
         return least_squares(forward, lambda r: self.pull_right(r, P), b - self.pair(P, Q), V, ridge, rtol).D
 
+    def tangent_map(self, P: Array, Q: Array) -> tuple[Map, Map]:
+        """Return Z = [A; B] -> A(A V^T + U B^T) and its adjoint, P and Q the images of U and V; Z = A if symmetric."""
+        if self.symmetric:
+            return lambda Z: 2 * self.pair(self.left(Z), P), lambda r: 2 * self.pull_left(r, P)
+        d1 = self.shape[0]
+        forward = lambda Z: self.pair(self.left(Z[:d1]), Q) + self.pair(P, self.right(Z[d1:]))  # noqa: E731
+        return forward, lambda r: np.vstack([self.pull_left(r, Q), self.pull_right(r, P)])
+
     def _watched(self, other: Derived) -> Derived:
         """Return an operator made from this one, with the same checkpoint."""
         other.checkpoint = self.checkpoint
@@ -173,7 +181,7 @@ def least_squares(
     target = rtol**2 * now
     while now > target and steps < limit:
         image = forward(direction)
-        curvature = float(image @ image) + ridge * float(np.vdot(direction, direction))
+        curvature = float(image @ image) + (ridge and ridge * float(np.vdot(direction, direction)))
         largest = max(largest, curvature / now)
         # A direction in the null space of the measurements, but for rounding errors of the gradient.
         if not curvature > floor * largest * now:
@@ -181,10 +189,10 @@ def least_squares(
         step, steps = now / curvature, steps + 1
         D = D + step * direction
         if follow:
-            gradient = gradient - step * (pull(image) + ridge * direction)
+            gradient = gradient - step * (pull(image) + ridge * direction if ridge else pull(image))
         else:
             rest = rest - step * image
-            gradient = pull(rest) - ridge * D
+            gradient = pull(rest) - ridge * D if ridge else pull(rest)
             target = max(target, floor * largest * float(rest @ rest))
         before, now = now, float(np.vdot(gradient, gradient))
         direction = gradient + (now / before) * direction

@@ -36,11 +36,7 @@ def point(A: Operator, W: LowRank, b: Array) -> EvaluatedMatrix:
 
 def jacobian(A: Operator, at: EvaluatedMatrix, D: Array | float = 1.0) -> tuple[Map, Map]:
     """Return Z -> A(A D V^T + U D B^T), D diagonal, and its adjoint."""
-    P, Q, d1 = at.P * D, at.Q * D, A.shape[0]
-    if A.symmetric:
-        return lambda Z: 2 * A.pair(A.left(Z), P), lambda r: 2 * A.pull_left(r, P)
-    measured = lambda Z: A.pair(A.left(Z[:d1]), Q) + A.pair(P, A.right(Z[d1:]))  # noqa: E731
-    return measured, lambda r: np.vstack([A.pull_left(r, Q), A.pull_right(r, P)])
+    return A.tangent_map(at.P * D, at.Q * D)
 
 
 def gauss_newton_step(
