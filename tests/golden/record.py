@@ -40,17 +40,14 @@ LOOSE: dict[str, tuple[float, bool, str]] = {
     "low-rank/complete-then-regress/*": (1e-3, False, "the steps of its completion are conjugate gradients, too"),
     "low-rank/nuclear-norm/*": (1e-9, False, "momentum is restarted by a test that rounding decides"),
     "low-rank/geco/*": (1e-8, True, "eigenvectors of close eigenvalues"),
-    "single-index/link-free-refinement/*": (
-        1e-5,
-        True,
-        "samples exchange positions in the order of projections",
-    ),
+    "single-index/link-free-refinement/*": (1e-5, True, "samples exchange positions in the order of projections"),
     "one-bit-completion/*": (1e-10, False, "it ends where rounding hides the descent"),
     "*/trace-norm-*": (1e-10, False, "it ends where rounding hides the descent"),
     "single-index/unbiased-logistic/*": (1e-10, False, "it ends where rounding hides the descent"),
     "presets/soltani2018-improper-*": (2e-3, True, "its measurements do not determine the matrix"),
     "theory/logistic/*": (1e-5, True, "draws on data that are nearly separable"),
     "theory/probit/*": (1e-8, True, "BFGS ends by a test that rounding decides"),
+    "theory/best/one-bit-phase-retrieval/*": (1e-4, True, "slices of its sampler end by a test that rounding decides"),
     "phase-retrieval/gamp/*": (1e-10, False, "it converges or settles by a test at the tolerance"),
 }
 """By pattern of entries: the tolerance, whether stop and iteration count must agree, and why.
