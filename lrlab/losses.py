@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_ndtr
+from scipy.special import erfcx, expit, log_ndtr
 
 from lrlab.arrays import Array
 
@@ -52,8 +52,11 @@ def _logistic(m: Array) -> tuple[Array, Array, Array]:
 
 def _probit(m: Array) -> tuple[Array, Array, Array]:
     log_chance = log_ndtr(m)
-    # Phi'(m) / Phi(m) by logarithms: the quotient itself is 0/0 below m = -38.
-    ratio = np.exp(-np.square(m) / 2.0 - log_chance) / math.sqrt(2.0 * math.pi)
+    # Phi'(m) / Phi(m), which is 0/0 below m = -38: by logarithms, whose digits cancel far below that.
+    if m.min(initial=0.0) > -100.0:
+        ratio = np.exp(-np.square(m) / 2.0 - log_chance) / math.sqrt(2.0 * math.pi)
+    else:
+        ratio = math.sqrt(2.0 / math.pi) / erfcx(-m / math.sqrt(2.0))
     # The curvature is in 0..1 for every m; the sum cancels if m is far below 0.
     return -log_chance, -ratio, np.clip(ratio * (m + ratio), 0.0, 1.0)
 

@@ -172,6 +172,8 @@ def test_the_proximal_map_is_the_minimum(loss, step):
     value, slope, bend = loss.derivatives(m)
     assert value == pytest.approx(loss.value(m)) and slope == pytest.approx(loss.slope(m))
     assert bend == pytest.approx(loss.curvature(m))
+    # Far out no digit cancels: slopes never fall.
+    assert (np.diff(loss.derivatives(np.linspace(-1e13, 0, 101))[1]) >= 0).all()
 
 
 @pytest.mark.parametrize("spec", [FlippedLogistic(p=100), OneBitSensing(noise=0.5, p=100)], ids=("logistic", "sign"))
