@@ -101,7 +101,7 @@ def test_each_mistake_in_an_address_is_one_sentence_and_the_rest_is_used():
     at = opened("converge", p="12", **wrong)
     for sentence in (
         "n must be a whole number in 2..1000000, got -1: raise n to 2 or more",
-        'address must be made of this page\'s parameters, got nn: did you mean "n"?',
+        'parameter in the address must be one that this page has, got nn: did you mean "n"?',
         'did you mean "one-bit-sensing"?',
         'did you mean "sir"?',
         'did you mean "error"?',

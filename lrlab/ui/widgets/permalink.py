@@ -151,7 +151,7 @@ class Permalink:
         if self.arrived:
             for name in [name for name in state["given"] if name not in self._known]:
                 remedy = nearest(name, tuple(sorted(self._known))) or "leave it out"
-                self.add_error(InputError("address", "made of this page's parameters", name, remedy))
+                self.add_error(InputError("parameter in the address", "one that this page has", name, remedy))
                 del state["given"][name]
         changed = now != state["written"]
         # An address that was written may not have reached the browser.
