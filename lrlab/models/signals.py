@@ -50,7 +50,8 @@ def index_verdict(spec: Any, outcomes: Sequence[Outcome]) -> str:
     parts = [] if known is None else [_beside_theory(spec, known)]
     best = best_of(outcomes)
     if best is not None and best is not known:
-        parts.append(f"{'lowest here' if parts else 'error'} {best.scores['error']:.2g} ({best.title})")
+        name = "lowest here" if parts else "Lowest error" if len(outcomes) > 1 else "Error"
+        parts.append(f"{name} {best.scores['error']:.2g} ({best.title})")
     parts += bound_words(outcomes[0].predictions) if outcomes else []
     return "; ".join(parts) + "." if parts else f"n/p = {spec.n / spec.p:.4g}; theory has no prediction here."
 

@@ -189,8 +189,8 @@ def why_none(data: Data, one: Step, rows: Array) -> str:
     # More would make the matrices too large.
     if k > 500:
         return f"they are for at most 500 entries, this has {k}"
-    if n < max(100, k + 3):
-        return f"{n} responses are too few for {k} entries, at least max(100, {k} + 3) are needed"
+    if n < (least := max(100, k + 3)):
+        return f"{n} responses are too few for {k} entries, at least {least} are needed"
     if rare < min(0.1 * n, 2.5 * k):
         return f"only {rare} responses belong to the rarer kind, less than 2.5 for each of {k} entries"
     if n < 7 * k and (unexplained := one.unexplained(data)) > 0.8:
