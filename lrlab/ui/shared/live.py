@@ -194,6 +194,8 @@ def await_results(running: Running, seconds: float = 0.15) -> None:
         running.refresh()
         while running.alive and time.monotonic() < deadline:
             time.sleep(0.01)
+            # Any access to the session takes up a request that waits.
+            _ = "live:tab" in st.session_state
             running.refresh()
     # It may have ended during another script's turn: its buttons show that, or the page would be drawn twice.
     running.refresh()
