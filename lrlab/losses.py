@@ -52,7 +52,7 @@ def _logistic(m: Array) -> tuple[Array, Array, Array]:
 
 def _probit(m: Array) -> tuple[Array, Array, Array]:
     log_chance = log_ndtr(m)
-    # Phi'(m) / Phi(m), which is 0/0 below m = -38: by logarithms, whose digits cancel far below that.
+    # Phi'(m) / Phi(m) is 0/0 below m = -38. Logarithms are quicker than erfcx, but their digits cancel far below that.
     if m.min(initial=0.0) > -100.0:
         ratio = np.exp(-np.square(m) / 2.0 - log_chance) / math.sqrt(2.0 * math.pi)
     else:

@@ -267,7 +267,7 @@ def watched(page: Page, key: str, figure: str):
 def test_a_problem_follows_its_slider_back_to_the_stored_run_and_on_to_that_of_a_fresh_page(page, address):
     values = positions(catalog.model_entry("one-bit-sensing"), "n")
     start, target = values.index(7300), values.index(7300) - 5
-    # Machines take .02 to .06 s for the first one and .2 to .5 s for the second one, where .1 s is quick.
+    # A run of the first one takes .02 to .06 s, of the second one .2 to .5 s; up to .1 s is quick.
     slow, solvers = "Link-free refinement", "solvers=pairwise-moment,link-free-refinement"
     url, runs = f"{address}/converge?p=100&max_iter=20&{solvers}&{WITHOUT_THEORY}&run=1", []
     for position in (target, start):
